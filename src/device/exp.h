@@ -8,24 +8,26 @@
 //     1  x NaN: the result is a NaN
 //     2  x = x > kExpHigh ? kExpHigh : x
 //     3  x = x < kExpLow ? kExpLow : x
-//     4  n = rint(x * kLog2E)                          the product is rounded once, then to the
-//     nearest even integer 5  r = fma(n, -kLn2High, x); r = fma(n, -kLn2Low, r) 6  p = kExp6; p =
-//     fma(p, r, c) for c = kExp5, kExp4, kExp3, kExp2, 1, 1 7  h = n >> 1 (rounds down); result =
-//     (p * 2^h) * 2^(n - h)
-//   The first product of step 7 is exact, so a denormal result is rounded once from p; above
-//   ln(FLT_MAX) step 7 gives +inf by itself, and at kExpLow +0. -150 <= n <= 128, so both powers of
-//   two are normal numbers. bound    0.9 ulp over all floats (0.86 units of 2^-149 where the result
-//   is denormal), measured over every float in
-//            [-104, 89] against f64
+//     4  n = rint(x * kLog2E)           the product is rounded once, then to the even integer
+//     5  r = fma(n, -kLn2High, x)
+//        r = fma(n, -kLn2Low, r)
+//     6  p = kExp6
+//        p = fma(p, r, c)               for c = kExp5, kExp4, kExp3, kExp2, 1, 1 in this order
+//     7  h = n >> 1                     rounds down
+//        result = (p * 2^h) * 2^(n - h)
+//   The first product of step 7 is exact, so a denormal result is rounded once from p. Step 7 gives
+//   +inf by itself above ln(FLT_MAX), and +0 at kExpLow. -150 <= n <= 128, so both powers of two
+//   are normal numbers.
+//   bound    0.9 ulp (0.86 * 2^-149 where the result is denormal), measured against f64 over every
+//            float in [-89.5, 89.5] and, for denormal results, down to -104
 //
 //   silu(x) = x / (1 + exp(-x)): negate, exp, add, divide, each rounded once.
-//   bound    2.4 ulp for |x| < 87. silu(-inf) is NaN, silu(x) is -0 below -88.73
+//   bound    2.4 ulp for |x| < 87. silu(x) is -0 below -88.73; silu(-inf) is NaN
 //
-//   source   range reduction and two-part ln 2: W. J. Cody and W. Waite, Software Manual for the
-//   Elementary Functions, 1980,
-//            chapter 6. Coefficients: Remez exchange for 1 + r + r^2 q(r) on |r| <= ln(2)/2 in
-//            relative error, rounded to f32 one after another from the lowest with the rest solved
-//            again; 3.2e-9 before the rounding of the operations
+//   source   range reduction with ln 2 in two parts: W. J. Cody and W. Waite, Software Manual for
+//            the Elementary Functions, 1980, chapter 6. Coefficients: Remez exchange of
+//            1 + r + r^2 q(r) on |r| <= ln(2)/2 in relative error, rounded to f32 one after another
+//            from the lowest, the rest solved again each time; 3.2e-9 without rounding
 
 namespace mummu {
 
