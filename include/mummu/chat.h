@@ -1,8 +1,9 @@
 #pragma once
 
-// A conversation, rendered by the checkpoint's own template. Every byte of the rendering carries a level that says where it
-// came from, so that text of users, tools or the model can never become a control token (Tokenizer::encode(Rendered)).
-// ChatTemplate is immutable after parse: any number of threads may use it at once.
+// A conversation, rendered by the checkpoint's own template. Every byte of the rendering carries a
+// level that says where it came from, so that text of users, tools or the model can never become a
+// control token (Tokenizer::encode(Rendered)). ChatTemplate is immutable after parse: any number of
+// threads may use it at once.
 
 #include <cstdint>
 #include <memory>
@@ -18,7 +19,8 @@ namespace mummu {
 struct Message {
   std::string role;     // system, user, assistant, tool, ...
   std::string content;  // UTF-8
-  std::string json;     // if not empty: the whole message as a JSON object (tool calls, content parts); the two above are ignored
+  std::string json;     // if not empty: the whole message as a JSON object (tool calls, content
+                        // parts); the two above are ignored
 };
 
 // Where a run of rendered text came from; a higher level is trusted less.
@@ -37,10 +39,13 @@ struct ChatOptions {
   bool add_generation_prompt = true;
   std::string tools;      // JSON array of tool definitions; empty: none
   std::string documents;  // JSON array; empty: none
-  std::string kwargs;     // JSON object of further template variables (enable_thinking, ...); empty: none
-  std::string template_name;  // which of several named templates; empty: "default", or "tool_use" where tools are given and it exists
-  bool special = false;   // every level becomes `templ`: text of users may hold control tokens. Only for trusted text.
-  int64_t now = -1;       // seconds since 1970 for strftime_now (UTC); -1: the clock
+  std::string
+      kwargs;  // JSON object of further template variables (enable_thinking, ...); empty: none
+  std::string template_name;  // which of several named templates; empty: "default", or "tool_use"
+                              // where tools are given and it exists
+  bool special = false;  // every level becomes `templ`: text of users may hold control tokens. Only
+                         // for trusted text.
+  int64_t now = -1;      // seconds since 1970 for strftime_now (UTC); -1: the clock
 };
 
 class MUMMU_API ChatTemplate {
@@ -50,7 +55,8 @@ class MUMMU_API ChatTemplate {
     std::string bos, eos, pad, unk;  // empty: undefined in the template
   };
 
-  //   errors   unsupported (names the construct and the line), invalid (a syntax error, with its line)
+  //   errors   unsupported (names the construct and the line), invalid (a syntax error, with its
+  //   line)
   static Result<ChatTemplate> parse(std::string_view source, Tokens tokens = {});
 
   ChatTemplate(ChatTemplate&&) noexcept;
@@ -58,8 +64,10 @@ class MUMMU_API ChatTemplate {
   ~ChatTemplate();
 
   // Renders a conversation. Bounded: 10^6 steps, 8 MiB of output, depth 100.
-  //   errors   invalid (the template's own raise_exception text, a wrong message or JSON, a bound reached; with the line)
-  Result<Rendered> render(const std::vector<Message>& messages, const ChatOptions& options = {}) const;
+  //   errors   invalid (the template's own raise_exception text, a wrong message or JSON, a bound
+  //   reached; with the line)
+  Result<Rendered> render(const std::vector<Message>& messages,
+                          const ChatOptions& options = {}) const;
 
   // The same over a JSON array of messages.
   Result<Rendered> render_json(std::string_view messages, const ChatOptions& options = {}) const;

@@ -1,8 +1,9 @@
 #pragma once
 
-// Where a model's arithmetic runs, and on whose threads. A Device is opened by name and handed to Model::load; it must
-// outlive its models and engines. It starts no thread: a CPU device computes through the Parallel that the host gives it.
-// One thread at a time may step engines of one Device; opening, listing and destroying are free.
+// Where a model's arithmetic runs, and on whose threads. A Device is opened by name and handed to
+// Model::load; it must outlive its models and engines. It starts no thread: a CPU device computes
+// through the Parallel that the host gives it. One thread at a time may step engines of one Device;
+// opening, listing and destroying are free.
 
 #include <cstdint>
 #include <memory>
@@ -26,13 +27,15 @@ class MUMMU_API Parallel {
     virtual ~Pool();
     // How many pieces may run at once, the calling thread included; at least 1.
     virtual int width() const = 0;
-    // Calls work(context, i) exactly once for every i in [0, count), on any threads in any order, and returns when all
-    // of these calls have returned. work never throws and never calls for_each.
-    virtual void for_each(int64_t count, void (*work)(void* context, int64_t index), void* context) = 0;
+    // Calls work(context, i) exactly once for every i in [0, count), on any threads in any order,
+    // and returns when all of these calls have returned. work never throws and never calls
+    // for_each.
+    virtual void for_each(int64_t count, void (*work)(void* context, int64_t index),
+                          void* context) = 0;
   };
 
-  Parallel() = default;                            // serial
-  explicit Parallel(std::unique_ptr<Pool> pool);   // the host's own
+  Parallel() = default;                           // serial
+  explicit Parallel(std::unique_ptr<Pool> pool);  // the host's own
   Parallel(Parallel&&) noexcept = default;
   Parallel& operator=(Parallel&&) noexcept = default;
   ~Parallel() = default;
@@ -58,9 +61,10 @@ class MUMMU_API Parallel {
 
 inline Parallel serial() { return {}; }
 
-// A pool of n threads in all: the caller and n - 1 of its own, which spin briefly for work and then sleep, and are joined
-// when it dies. n <= 1 is serial; n == 0 means the cores this process may use. Where another program needs the cores,
-// its helpers step back for a while instead of making every step wait for them.
+// A pool of n threads in all: the caller and n - 1 of its own, which spin briefly for work and then
+// sleep, and are joined when it dies. n <= 1 is serial; n == 0 means the cores this process may
+// use. Where another program needs the cores, its helpers step back for a while instead of making
+// every step wait for them.
 //   errors   a thread that cannot be started is left out: width() tells
 class MUMMU_API Threads : public Parallel {
  public:
@@ -71,17 +75,19 @@ class MUMMU_API Threads : public Parallel {
 enum class Isa { automatic, reference, avx2, avx512 };
 
 struct DeviceOptions {
-  Parallel parallel;          // default: serial
-  Isa isa = Isa::automatic;   // automatic: MUMMU_ISA (reference, avx2, avx512) if set, else the best this CPU has
+  Parallel parallel;         // default: serial
+  Isa isa = Isa::automatic;  // automatic: MUMMU_ISA (reference, avx2, avx512) if set, else the best
+                             // this CPU has
 };
 
 struct DeviceInfo {
-  std::string name;           // what open_device takes: "cpu"
-  std::string kind;           // "cpu-1": the arithmetic contract and its version; equal kinds give equal bits
-  std::string description;    // for people: the CPU's brand
-  std::string isa;            // "avx512", "avx2", "reference"
-  int64_t memory_bytes = 0;   // memory it can use in all
-  int threads = 1;            // width of its Parallel
+  std::string name;  // what open_device takes: "cpu"
+  std::string
+      kind;  // "cpu-1": the arithmetic contract and its version; equal kinds give equal bits
+  std::string description;   // for people: the CPU's brand
+  std::string isa;           // "avx512", "avx2", "reference"
+  int64_t memory_bytes = 0;  // memory it can use in all
+  int threads = 1;           // width of its Parallel
 };
 
 class Ops;
@@ -103,7 +109,8 @@ class MUMMU_API Device {
 };
 
 // Opens a device by name ("cpu").
-//   errors   not_found (unknown name; lists the known ones), unsupported (not in this build, or an instruction set that
+//   errors   not_found (unknown name; lists the known ones), unsupported (not in this build, or an
+//   instruction set that
 //            this CPU lacks), invalid (MUMMU_ISA holds an unknown word), no_memory
 MUMMU_API Result<Device> open_device(std::string_view name, DeviceOptions options = {});
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Result<T>: a value or an Error, with the method names of std::expected. Everything that the world can get wrong (files,
-// prompts, options, memory) comes back as one; nothing in the library throws across its edge, aborts or prints.
-// A Result belongs to one thread at a time, like any value.
+// Result<T>: a value or an Error, with the method names of std::expected. Everything that the world
+// can get wrong (files, prompts, options, memory) comes back as one; nothing in the library throws
+// across its edge, aborts or prints. A Result belongs to one thread at a time, like any value.
 
 #include <cassert>
 #include <optional>
@@ -46,8 +46,10 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}          // NOLINT(google-explicit-constructor)
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}      // NOLINT(google-explicit-constructor)
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(Error error)
+      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
@@ -114,13 +116,13 @@ class [[nodiscard]] Result<void> {
 // MUMMU_TRY(auto x, f());      the same, else x is f's value
 #define MUMMU_TRY_CONCAT_(a, b) a##b
 #define MUMMU_TRY_NAME_(line) MUMMU_TRY_CONCAT_(mummu_try_, line)
-#define MUMMU_TRY_VOID_(expression)                                        \
-  do {                                                                     \
-    if (auto mummu_try_result = (expression); !mummu_try_result)           \
-      return std::move(mummu_try_result).error();                          \
+#define MUMMU_TRY_VOID_(expression)                              \
+  do {                                                           \
+    if (auto mummu_try_result = (expression); !mummu_try_result) \
+      return std::move(mummu_try_result).error();                \
   } while (false)
-#define MUMMU_TRY_VALUE_(declaration, expression)                          \
-  auto MUMMU_TRY_NAME_(__LINE__) = (expression);                           \
+#define MUMMU_TRY_VALUE_(declaration, expression)                                      \
+  auto MUMMU_TRY_NAME_(__LINE__) = (expression);                                       \
   if (!MUMMU_TRY_NAME_(__LINE__)) return std::move(MUMMU_TRY_NAME_(__LINE__)).error(); \
   declaration = *std::move(MUMMU_TRY_NAME_(__LINE__))
 #define MUMMU_TRY_PICK_(first, second, name, ...) name

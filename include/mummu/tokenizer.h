@@ -1,8 +1,9 @@
 #pragma once
 
-// Text to token ids and back, as the checkpoint's own tokenizer does it. Built from a tokenizer.json or from a GGUF file's
-// metadata; never guesses: a component it does not know is refused by name. A Tokenizer is immutable after load:
-// any number of threads may use it at once. A StreamDecoder belongs to one thread at a time.
+// Text to token ids and back, as the checkpoint's own tokenizer does it. Built from a
+// tokenizer.json or from a GGUF file's metadata; never guesses: a component it does not know is
+// refused by name. A Tokenizer is immutable after load: any number of threads may use it at once. A
+// StreamDecoder belongs to one thread at a time.
 
 #include <cstdint>
 #include <memory>
@@ -22,23 +23,27 @@ using TokenId = int32_t;
 struct Rendered;  // chat.h: text that knows where each run of it came from
 
 struct EncodeOptions {
-  bool add_special = true;     // add what the tokenizer's post-processor adds (BOS, CLS, SEP)
-  bool parse_special = false;  // recognise the text of control tokens as those tokens; never for text of strangers
-  int64_t max_tokens = 0;      // cut to this many ids, special ones included, as the files declare; 0: never
+  bool add_special = true;  // add what the tokenizer's post-processor adds (BOS, CLS, SEP)
+  bool parse_special =
+      false;  // recognise the text of control tokens as those tokens; never for text of strangers
+  int64_t max_tokens =
+      0;  // cut to this many ids, special ones included, as the files declare; 0: never
 };
 
 // One entry of the vocabulary that is matched as a whole before anything else looks at the text.
 struct AddedToken {
   TokenId id = -1;
   std::string text;
-  bool special = false;     // declared special (tokenizer.json) or type 3 (GGUF)
-  bool control = false;     // steers a conversation, whatever the file declares: user text never becomes it
+  bool special = false;  // declared special (tokenizer.json) or type 3 (GGUF)
+  bool control =
+      false;  // steers a conversation, whatever the file declares: user text never becomes it
   bool single_word = false, lstrip = false, rstrip = false, normalized = false;
 };
 
 class MUMMU_API Tokenizer {
  public:
-  // Reads a GGUF file, a folder that holds tokenizer.json (with tokenizer_config.json beside it or not), or the json itself.
+  // Reads a GGUF file, a folder that holds tokenizer.json (with tokenizer_config.json beside it or
+  // not), or the json itself.
   //   errors   not_found, corrupt, unsupported (names the component), no_memory
   static Result<Tokenizer> load(const std::string& path);
 
@@ -48,23 +53,26 @@ class MUMMU_API Tokenizer {
 
   // The ids of one text (UTF-8).
   //   errors   invalid (not UTF-8: names the byte offset), no_memory
-  Result<std::vector<TokenId>> encode(std::string_view text, const EncodeOptions& options = {}) const;
+  Result<std::vector<TokenId>> encode(std::string_view text,
+                                      const EncodeOptions& options = {}) const;
 
-  // The ids of a rendered chat. Control tokens are recognised only where the template itself wrote them.
-  // A BOS that both the template and the tokenizer would add is there once.
+  // The ids of a rendered chat. Control tokens are recognised only where the template itself wrote
+  // them. A BOS that both the template and the tokenizer would add is there once.
   Result<std::vector<TokenId>> encode(const Rendered& rendered) const;
 
   // The text of ids. Invalid UTF-8 in the tokens becomes U+FFFD.
   //   errors   invalid (an id outside the vocabulary)
   Result<std::string> decode(std::span<const TokenId> ids, bool skip_special = true) const;
 
-  int64_t vocab() const;                                    // ids are 0 <= id < vocab()
-  std::optional<TokenId> find(std::string_view text) const; // the id of one whole token, special ones included
-  std::string_view text(TokenId id) const;                  // as it stands in the vocabulary; empty for unknown ids
-  bool is_special(TokenId id) const;                        // hidden by decode(skip_special)
+  int64_t vocab() const;  // ids are 0 <= id < vocab()
+  std::optional<TokenId> find(
+      std::string_view text) const;         // the id of one whole token, special ones included
+  std::string_view text(TokenId id) const;  // as it stands in the vocabulary; empty for unknown ids
+  bool is_special(TokenId id) const;        // hidden by decode(skip_special)
   std::optional<TokenId> bos() const;
   std::optional<TokenId> eos() const;
-  std::span<const TokenId> end_ids() const;                 // every id after which generation is over (eos, eot, eom)
+  std::span<const TokenId> end_ids()
+      const;  // every id after which generation is over (eos, eot, eom)
   std::span<const AddedToken> added() const;
 
   struct Impl;
@@ -75,14 +83,16 @@ class MUMMU_API Tokenizer {
   std::unique_ptr<const Impl> impl_;
 };
 
-// Turns ids into text as they come. What push returns is always whole code points; bytes of one that is not complete yet
-// wait inside, and become U+FFFD if they never complete. The concatenation of everything returned is what
-// Tokenizer::decode returns for all ids at once. The Tokenizer must outlive it.
+// Turns ids into text as they come. What push returns is always whole code points; bytes of one
+// that is not complete yet wait inside, and become U+FFFD if they never complete. The concatenation
+// of everything returned is what Tokenizer::decode returns for all ids at once. The Tokenizer must
+// outlive it.
 class MUMMU_API StreamDecoder {
  public:
   explicit StreamDecoder(const Tokenizer& tokenizer, bool skip_special = true);
 
-  // The text that this id completes; valid until the next call. Ids outside the vocabulary add nothing.
+  // The text that this id completes; valid until the next call. Ids outside the vocabulary add
+  // nothing.
   std::string_view push(TokenId id);
   // The rest, when no more ids come.
   std::string_view finish();
@@ -90,8 +100,8 @@ class MUMMU_API StreamDecoder {
  private:
   const Tokenizer* tokenizer_;
   bool skip_special_;
-  bool first_ = true;       // the decoder may strip one leading space of the whole text
-  std::string pending_;     // bytes of a code point that is not complete
+  bool first_ = true;    // the decoder may strip one leading space of the whole text
+  std::string pending_;  // bytes of a code point that is not complete
   std::string out_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// Arithmetic on sizes that come from outside: an overflow is an empty optional, never a wrapped number.
+// Arithmetic on sizes that come from outside: an overflow is an empty optional, never a wrapped
+// number.
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 
-// The edge of the library: every public function that can fail runs its body through at_edge, so that nothing is thrown
-// into a host that may have been built without exceptions.
+// The edge of the library: every public function that can fail runs its body through at_edge, so
+// that nothing is thrown into a host that may have been built without exceptions.
 
 #include <exception>
 #include <new>

@@ -1,6 +1,7 @@
 #pragma once
 
-// fail(Error::corrupt, "{}: {} bytes expected, {} found", path, a, b): an Error with a formatted message.
+// fail(Error::corrupt, "{}: {} bytes expected, {} found", path, a, b): an Error with a formatted
+// message.
 
 #include <fmt/format.h>
 

@@ -1,19 +1,23 @@
 #pragma once
 
-// The interface of every device: memory, packing, and the ops that a model is made of. Ops are enqueued between start()
-// and finish(); a CPU runs them at once, a GPU may record them; nobody above can tell. Shapes and types are verified once,
-// above every device, by check.cpp; an op itself cannot fail. One thread at a time.
+// The interface of every device: memory, packing, and the ops that a model is made of. Ops are
+// enqueued between start() and finish(); a CPU runs them at once, a GPU may record them; nobody
+// above can tell. Shapes and types are verified once, above every device, by check.cpp; an op
+// itself cannot fail. One thread at a time.
 //
-// Each op states its `order`: for one output element the exact sequence of roundings. An implementation chooses only which
-// elements it computes together, so results are equal to the bit on every instruction set, at every batch, on any number
-// of threads. NaN is a class: one NaN equals another. reference/ is that sequence in plain scalar C++.
+// Each op states its `order`: for one output element the exact sequence of roundings. An
+// implementation chooses only which elements it computes together, so results are equal to the bit
+// on every instruction set, at every batch, on any number of threads. NaN is a class: one NaN
+// equals another. reference/ is that sequence in plain scalar C++.
 //
 // Words used below, all in f32 round-to-nearest-even with denormals kept:
 //   fma(a, b, c)   a*b + c with one rounding
-//   sum16(v)       16 lanes from +0, lane i adds elements i, i+16, i+32, ... in that order; then the tree
-//                  lane[i] += lane[i+8] (i < 8), += lane[i+4], += lane[i+2], += lane[i+1]; lane 0 is the sum
-//   exp(x), silu(x) = x / (1 + exp(-x))   the polynomials of device/exp.h, the same operations everywhere
-//   rows           tokens of this step, of any sequences, in any order
+//   sum16(v)       16 lanes from +0, lane i adds elements i, i+16, i+32, ... in that order; then
+//   the tree
+//                  lane[i] += lane[i+8] (i < 8), += lane[i+4], += lane[i+2], += lane[i+1]; lane 0
+//                  is the sum
+//   exp(x), silu(x) = x / (1 + exp(-x))   the polynomials of device/exp.h, the same operations
+//   everywhere rows           tokens of this step, of any sequences, in any order
 
 #include <cstdint>
 #include <memory>
@@ -25,28 +29,28 @@
 
 namespace mummu {
 
-inline constexpr int64_t kPageTokens = 16;    // keys of one page
-inline constexpr int64_t kSpanTokens = 512;   // keys of one softmax span
-inline constexpr int64_t kPanelRows = 16;     // output rows of one weight panel
-inline constexpr int64_t kBlock = 32;         // elements that share one activation scale
+inline constexpr int64_t kPageTokens = 16;   // keys of one page
+inline constexpr int64_t kSpanTokens = 512;  // keys of one softmax span
+inline constexpr int64_t kPanelRows = 16;    // output rows of one weight panel
+inline constexpr int64_t kBlock = 32;        // elements that share one activation scale
 
 // One output of a matmul: out = weight · x (+ bias) (+ what out held before, if add).
 struct MatmulOut {
   const Weight* weight = nullptr;
-  View bias;      // (1, weight.rows) f32, or empty
-  View out;       // (tokens, weight.rows) f32
+  View bias;  // (1, weight.rows) f32, or empty
+  View out;   // (tokens, weight.rows) f32
   bool add = false;
 };
 
-// The keys and values of many sequences in pages of kPageTokens absolute positions. One page holds all layers of its 16
-// tokens; within a layer first the keys, then the values:
+// The keys and values of many sequences in pages of kPageTokens absolute positions. One page holds
+// all layers of its 16 tokens; within a layer first the keys, then the values:
 //   keys    (kv_heads, head_dim, kPageTokens)    16 positions of one component side by side
 //   values  (kv_heads, kPageTokens, head_dim)
-// A page's bytes start at pool.data + page * pool.columns; a layer's at + layer_offset_bytes. Bytes of positions that were
-// never written are zero or old, and never influence a result.
+// A page's bytes start at pool.data + page * pool.columns; a layer's at + layer_offset_bytes. Bytes
+// of positions that were never written are zero or old, and never influence a result.
 struct KvLayer {
-  View pool;                       // (pages, page bytes) u8
-  DType type = DType::f16;         // f32 or f16
+  View pool;                // (pages, page bytes) u8
+  DType type = DType::f16;  // f32 or f16
   int64_t layer_offset_bytes = 0;
   int64_t kv_heads = 0;
   int64_t head_dim = 0;
@@ -56,7 +60,8 @@ struct KvLayer {
 };
 
 // The rows of one sequence in this step: rows [first_row, first_row + tokens) hold positions
-// position, position + 1, ...; pages[p / 16] is the page of position p. Host memory; lives until finish().
+// position, position + 1, ...; pages[p / 16] is the page of position p. Host memory; lives until
+// finish().
 struct Segment {
   int64_t first_row = 0;
   int64_t tokens = 0;
@@ -70,26 +75,31 @@ class Ops {
 
   virtual DeviceInfo device_info() const = 0;
 
-  // --- memory -------------------------------------------------------------------------------------------------------
+  // --- memory
+  // -------------------------------------------------------------------------------------------------------
   // A zero-filled tensor. errors no_memory
   virtual Result<Tensor> make(DType type, int64_t rows, int64_t columns) = 0;
   // Copies view.bytes() bytes. Call outside start..finish, or (download) after finish.
   virtual void upload(const void* host, View view) = 0;
   virtual void download(View view, void* host) = 0;
   // Packs a matrix panel by panel; reads every row once, in order, at most a few MB at a time.
-  //   errors   unsupported (the type, or columns not a multiple of its block), no_memory, those of source.read
+  //   errors   unsupported (the type, or columns not a multiple of its block), no_memory, those of
+  //   source.read
   virtual Result<Weight> pack(const WeightSource& source) = 0;
   // Bytes that pack would take.
   virtual int64_t packed_bytes(DType type, int64_t rows, int64_t columns) const = 0;
-  // Sizes scratch for steps of up to `tokens` rows, with inputs of matmuls up to `columns` wide. Grows only.
+  // Sizes scratch for steps of up to `tokens` rows, with inputs of matmuls up to `columns` wide.
+  // Grows only.
   virtual Result<void> reserve(int64_t tokens, int64_t columns) = 0;
 
-  // --- a step -------------------------------------------------------------------------------------------------------
+  // --- a step
+  // -------------------------------------------------------------------------------------------------------
   virtual void start() = 0;
   // errors   device_lost
   virtual Result<void> finish() = 0;
 
-  // --- ops ----------------------------------------------------------------------------------------------------------
+  // --- ops
+  // ----------------------------------------------------------------------------------------------------------
 
   // out row i = table row ids[i], widened to f32.
   //   shapes   table (vocab, hidden)   ids (1, tokens) i32   out (tokens, hidden) f32
@@ -110,14 +120,19 @@ class Ops {
 
   // Products of one input with one or several weights.
   //   shapes   x (tokens, columns) f32; outs as in MatmulOut
-  //   order    float weights: y = +0; y = fma(w[k], x[k], y) for k ascending, weights widened exactly to f32.
-  //            block weights: x is quantised once per row and block of 32 (see quantise); y = +0; for blocks ascending
-  //              dot = exact integer sum of q_w * q_a over the block (for q4_0 with q_w = nibble - 8)
-  //              y = fma(f32(d_w) * d_a, f32(dot), y)             [f32(d_w) * d_a is rounded once]
-  //              q4_1 only, next: y = fma(f32(m_w), sum_a, y)     [sum_a = d_a * f32(integer sum of q_a)]
+  //   order    float weights: y = +0; y = fma(w[k], x[k], y) for k ascending, weights widened
+  //   exactly to f32.
+  //            block weights: x is quantised once per row and block of 32 (see quantise); y = +0;
+  //            for blocks ascending
+  //              dot = exact integer sum of q_w * q_a over the block (for q4_0 with q_w = nibble -
+  //              8) y = fma(f32(d_w) * d_a, f32(dot), y)             [f32(d_w) * d_a is rounded
+  //              once] q4_1 only, next: y = fma(f32(m_w), sum_a, y)     [sum_a = d_a * f32(integer
+  //              sum of q_a)]
   //            then y = y + bias if given; then out = out + y if add, else out = y.
-  //   quantise of 32 values: a block with a NaN or infinity: d = NaN, all q = 0, sum_a = NaN. amax = max |x|; amax < 2^-100:
-  //            d = +0, all q = 0, sum_a = +0. Else d = amax / 127, q = rint(x * (127 / amax)) clamped to [-127, 127].
+  //   quantise of 32 values: a block with a NaN or infinity: d = NaN, all q = 0, sum_a = NaN. amax
+  //   = max |x|; amax < 2^-100:
+  //            d = +0, all q = 0, sum_a = +0. Else d = amax / 127, q = rint(x * (127 / amax))
+  //            clamped to [-127, 127].
   virtual void matmul(View x, std::span<const MatmulOut> outs) = 0;
 
   // The first half of a gated feed-forward part: out = silu(gate · x) * (up · x).
@@ -125,29 +140,36 @@ class Ops {
   //   order    g, u as matmul without bias; out = silu(g) * u
   virtual void gated(View x, const Weight& gate, const Weight& up, View out) = 0;
 
-  // Rotary position embedding in half-split form, in place: components i and i + rotary_dim/2 of each head form a pair.
+  // Rotary position embedding in half-split form, in place: components i and i + rotary_dim/2 of
+  // each head form a pair.
   //   shapes   x (tokens, heads * head_dim) f32   positions (1, tokens) i32
-  //            cos_sin (max positions, rotary_dim) f32: row p holds rotary_dim/2 cosines, then rotary_dim/2 sines
+  //            cos_sin (max positions, rotary_dim) f32: row p holds rotary_dim/2 cosines, then
+  //            rotary_dim/2 sines
   //   order    a' = fma(a, cos, -(b*sin)), b' = fma(b, cos, a*sin) with b*sin, a*sin rounded first
   //   requires positions below the table's rows
   //   source   arXiv 2104.09864 section 3.4.2
   virtual void rope(View x, int64_t heads, View positions, View cos_sin) = 0;
 
-  // Rounds this step's keys and values to the KV type (nearest even) and writes them into their pages.
+  // Rounds this step's keys and values to the KV type (nearest even) and writes them into their
+  // pages.
   //   shapes   k, v (tokens, kv_heads * head_dim) f32
-  virtual void kv_write(View k, View v, const KvLayer& layer, std::span<const Segment> segments) = 0;
+  virtual void kv_write(View k, View v, const KvLayer& layer,
+                        std::span<const Segment> segments) = 0;
 
   // Causal attention over pages: every query sees the keys of its sequence up to its own position.
-  //   shapes   q, out (tokens, heads * head_dim) f32; query head h reads kv head h / (heads / kv_heads)
-  //   order    K and V are read back from the pages (widened exactly). For each span of 512 absolute positions ascending
+  //   shapes   q, out (tokens, heads * head_dim) f32; query head h reads kv head h / (heads /
+  //   kv_heads) order    K and V are read back from the pages (widened exactly). For each span of
+  //   512 absolute positions ascending
   //            that holds a visible key:
-  //              score[t] = +0; fma(q[d], K[t][d], score) for d ascending; then score * scale (one rounding)
-  //              m_s = -inf, then for visible t ascending: m_s = score > m_s ? score : m_s (a NaN score never wins)
-  //              p[t] = exp(score[t] - m_s) for visible t
-  //              l_s = sum16(p) with lane = t mod 16 (spans start at multiples of 512)
-  //              o_s[d] = +0; fma(p[t], V[t][d], o_s[d]) for visible t ascending
-  //            The first span gives (m, l, o); each later one is merged: m' = m_s > m ? m_s : m, a = exp(m - m'),
-  //              b = exp(m_s - m'), l = fma(l_s, b, l*a), o[d] = fma(o_s[d], b, o[d]*a), m = m'   [l*a, o*a rounded first]
+  //              score[t] = +0; fma(q[d], K[t][d], score) for d ascending; then score * scale (one
+  //              rounding) m_s = -inf, then for visible t ascending: m_s = score > m_s ? score :
+  //              m_s (a NaN score never wins) p[t] = exp(score[t] - m_s) for visible t l_s =
+  //              sum16(p) with lane = t mod 16 (spans start at multiples of 512) o_s[d] = +0;
+  //              fma(p[t], V[t][d], o_s[d]) for visible t ascending
+  //            The first span gives (m, l, o); each later one is merged: m' = m_s > m ? m_s : m, a
+  //            = exp(m - m'),
+  //              b = exp(m_s - m'), l = fma(l_s, b, l*a), o[d] = fma(o_s[d], b, o[d]*a), m = m'
+  //              [l*a, o*a rounded first]
   //            out[d] = o[d] / l.
   //   requires kv_write of this step's rows came before
   virtual void attention(View q, int64_t heads, float scale, const KvLayer& layer,

@@ -1,7 +1,8 @@
 #pragma once
 
-// Memory of a device: Tensor owns it and moves, View looks at it for one call and is never stored, Weight is a matrix that
-// the device has packed in its own way. Byte sizes are asked of these types, never recomputed by callers.
+// Memory of a device: Tensor owns it and moves, View looks at it for one call and is never stored,
+// Weight is a matrix that the device has packed in its own way. Byte sizes are asked of these
+// types, never recomputed by callers.
 
 #include <cstdint>
 #include <functional>
@@ -14,7 +15,8 @@
 
 namespace mummu {
 
-// A borrowed matrix of rows x columns, contiguous; a vector is one row. `data` is the device's own pointer.
+// A borrowed matrix of rows x columns, contiguous; a vector is one row. `data` is the device's own
+// pointer.
 struct View {
   void* data = nullptr;
   DType type = DType::f32;
@@ -74,8 +76,8 @@ class Weight {
   int64_t rows_ = 0, columns_ = 0, bytes_ = 0;
 };
 
-// Where pack gets a matrix from: its type and shape, and a function that writes rows [first, first + count) as the file
-// format lays them out (row_bytes(type, columns) each).
+// Where pack gets a matrix from: its type and shape, and a function that writes rows [first, first
+// + count) as the file format lays them out (row_bytes(type, columns) each).
 struct WeightSource {
   DType type = DType::f32;
   int64_t rows = 0;
