@@ -17,10 +17,10 @@
 namespace mummu {
 
 struct Message {
-  std::string role;     // system, user, assistant, tool, ...
-  std::string content;  // UTF-8
-  std::string json;     // if not empty: the whole message as a JSON object (tool calls, content
-                        // parts); the two above are ignored
+  std::string role{};     // system, user, assistant, tool, ...
+  std::string content{};  // UTF-8
+  std::string json{};     // if not empty: the whole message as a JSON object (tool calls, content
+                          // parts); the two above are ignored
 };
 
 // Where a run of rendered text came from; a higher level is trusted less.
@@ -31,18 +31,18 @@ struct Rendered {
     size_t size = 0;  // bytes
     Level level = Level::templ;
   };
-  std::string text;
-  std::vector<Run> runs;  // adjacent, sizes add up to text.size()
+  std::string text{};
+  std::vector<Run> runs{};  // adjacent, sizes add up to text.size()
 };
 
 struct ChatOptions {
   bool add_generation_prompt = true;
-  std::string tools;      // JSON array of tool definitions; empty: none
-  std::string documents;  // JSON array; empty: none
+  std::string tools{};      // JSON array of tool definitions; empty: none
+  std::string documents{};  // JSON array; empty: none
   std::string
-      kwargs;  // JSON object of further template variables (enable_thinking, ...); empty: none
-  std::string template_name;  // which of several named templates; empty: "default", or "tool_use"
-                              // where tools are given and it exists
+      kwargs{};  // JSON object of further template variables (enable_thinking, ...); empty: none
+  std::string template_name{};  // which of several named templates; empty: "default", or "tool_use"
+                                // where tools are given and it exists
   bool special = false;  // every level becomes `templ`: text of users may hold control tokens. Only
                          // for trusted text.
   int64_t now = -1;      // seconds since 1970 for strftime_now (UTC); -1: the clock

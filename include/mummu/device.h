@@ -75,19 +75,19 @@ class MUMMU_API Threads : public Parallel {
 enum class Isa { automatic, reference, avx2, avx512 };
 
 struct DeviceOptions {
-  Parallel parallel;         // default: serial
+  Parallel parallel{};       // default: serial
   Isa isa = Isa::automatic;  // automatic: MUMMU_ISA (reference, avx2, avx512) if set, else the best
                              // this CPU has
 };
 
 struct DeviceInfo {
-  std::string name;  // what open_device takes: "cpu"
+  std::string name{};  // what open_device takes: "cpu"
   std::string
-      kind;  // "cpu-1": the arithmetic contract and its version; equal kinds give equal bits
-  std::string description;   // for people: the CPU's brand
-  std::string isa;           // "avx512", "avx2", "reference"
-  int64_t memory_bytes = 0;  // memory it can use in all
-  int threads = 1;           // width of its Parallel
+      kind{};  // "cpu-1": the arithmetic contract and its version; equal kinds give equal bits
+  std::string description{};  // for people: the CPU's brand
+  std::string isa{};          // "avx512", "avx2", "reference"
+  int64_t memory_bytes = 0;   // memory it can use in all
+  int threads = 1;            // width of its Parallel
 };
 
 class Ops;

@@ -29,7 +29,7 @@ struct EngineOptions {
   int64_t step_tokens = 0;   // most tokens computed in one step; 0: what takes about step_ms
   double step_ms = 50;
   bool prefix_cache = true;
-  LogSink log;
+  LogSink log = {};
 };
 
 struct RequestId {

@@ -53,7 +53,7 @@ class MUMMU_API Generation {
   RequestId id_;
   int choices_ = 0;
   int turn_ = 0;
-  std::optional<Error> error_;
+  std::optional<Error> error_{};
 };
 
 }  // namespace mummu

@@ -21,10 +21,10 @@
 namespace mummu {
 
 struct ModelInfo {
-  std::string architecture;  // "llama"
-  std::string name;          // what the file calls itself; may be empty
-  std::string format;        // "gguf" or "safetensors"
-  std::string weight_types;  // what the matrices hold, most bytes first: "Q4_1, Q8_0"
+  std::string architecture{};  // "llama"
+  std::string name{};          // what the file calls itself; may be empty
+  std::string format{};        // "gguf" or "safetensors"
+  std::string weight_types{};  // what the matrices hold, most bytes first: "Q4_1, Q8_0"
   int64_t layers = 0, hidden = 0, ffn = 0, heads = 0, kv_heads = 0, head_dim = 0, vocab = 0;
   int64_t parameters = 0;
   int64_t context = 0;             // tokens the checkpoint was made for
@@ -32,7 +32,7 @@ struct ModelInfo {
   int64_t packed_bytes = 0;        // weights as they lie in the device's memory
   int64_t kv_bytes_per_token = 0;  // at the default KV type (f16)
   bool has_chat_template = false;
-  std::vector<TokenId> end_ids;  // end-of-sequence ids, from the files
+  std::vector<TokenId> end_ids{};  // end-of-sequence ids, from the files
 };
 
 // A load goes through these; bytes count the weights read so far.
@@ -43,8 +43,8 @@ struct LoadProgress {
 
 struct LoadOptions {
   // Called between tensors on the loading thread; return false to cancel.
-  std::function<bool(const LoadProgress&)> on_progress;
-  LogSink log;
+  std::function<bool(const LoadProgress&)> on_progress{};
+  LogSink log = {};
 };
 
 class MUMMU_API Model {

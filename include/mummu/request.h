@@ -40,13 +40,13 @@ struct RequestOptions {
       1;  // > 0; over prompt and output: positive logits are divided, negative multiplied
   float presence_penalty = 0;   // [-2, 2]; subtracted once for each token that the output holds
   float frequency_penalty = 0;  // [-2, 2]; subtracted for every occurrence in the output
-  std::map<TokenId, float> logit_bias;  // added; finite or -infinity (never that token)
+  std::map<TokenId, float> logit_bias{};  // added; finite or -infinity (never that token)
 
   // stopping
   std::vector<std::string>
-      stop;  // texts (at most 16, none empty); matched across tokens, not part of the answer
-  std::vector<TokenId> stop_ids;  // further ids that end it; not part of the answer
-  bool ignore_eos = false;        // the checkpoint's end ids are ordinary tokens
+      stop{};  // texts (at most 16, none empty); matched across tokens, not part of the answer
+  std::vector<TokenId> stop_ids{};  // further ids that end it; not part of the answer
+  bool ignore_eos = false;          // the checkpoint's end ids are ordinary tokens
 
   // what is told
   int64_t n =
@@ -58,17 +58,17 @@ struct RequestOptions {
   bool skip_special = true;      // control tokens have no text
 
   // constraint
-  ConstraintFactory constraint;  // empty: none
+  ConstraintFactory constraint = {};  // empty: none
 
   // scheduling; never changes an answer
-  int priority = 0;                    // higher first
-  std::optional<int64_t> deadline_ms;  // from admit; not started by then: Error::busy ends it
-  std::stop_token cancel;              // looked at before every step
+  int priority = 0;                      // higher first
+  std::optional<int64_t> deadline_ms{};  // from admit; not started by then: Error::busy ends it
+  std::stop_token cancel{};              // looked at before every step
 };
 
 struct Request {
   const Model::Impl* model = nullptr;  // whose ids these are (a Model may move; this does not)
-  std::vector<TokenId> prompt;         // at least one
+  std::vector<TokenId> prompt{};       // at least one
   RequestOptions options;
 };
 
@@ -111,7 +111,7 @@ struct TopLogprob {
 struct TokenLogprob {
   TokenId id = -1;
   float logprob = 0;
-  std::vector<TopLogprob> top;  // likeliest first
+  std::vector<TopLogprob> top{};  // likeliest first
 };
 
 struct Usage {
@@ -122,13 +122,13 @@ struct Usage {
 
 // What one choice came to.
 struct Completion {
-  std::string text;
-  std::vector<TokenId> ids;  // generated, without the end id
+  std::string text{};
+  std::vector<TokenId> ids{};  // generated, without the end id
   Finish finish = Finish::none;
-  Error error;                                // if finish is error
-  std::vector<TokenLogprob> logprobs;         // one per id, if asked
-  std::vector<TokenLogprob> prompt_logprobs;  // one per prompt token but the first, if asked
-  Usage usage;
+  Error error{};                                // if finish is error
+  std::vector<TokenLogprob> logprobs{};         // one per id, if asked
+  std::vector<TokenLogprob> prompt_logprobs{};  // one per prompt token but the first, if asked
+  Usage usage{};
   uint64_t logits_hash = 0;  // over the bits of every logits row that was sampled from; equal
                              // answers have equal hashes
 };

@@ -30,7 +30,7 @@ struct Error {
   using enum Code;
 
   Code code = Code::internal;
-  std::string message;
+  std::string message{};
 };
 
 // The name of a code, for example "not_found".
@@ -107,7 +107,7 @@ class [[nodiscard]] Result<void> {
   }
 
  private:
-  std::optional<Error> error_;
+  std::optional<Error> error_{};
 };
 
 }  // namespace mummu

@@ -33,7 +33,7 @@ struct EncodeOptions {
 // One entry of the vocabulary that is matched as a whole before anything else looks at the text.
 struct AddedToken {
   TokenId id = -1;
-  std::string text;
+  std::string text{};
   bool special = false;  // declared special (tokenizer.json) or type 3 (GGUF)
   bool control =
       false;  // steers a conversation, whatever the file declares: user text never becomes it
@@ -100,9 +100,9 @@ class MUMMU_API StreamDecoder {
  private:
   const Tokenizer* tokenizer_;
   bool skip_special_;
-  bool first_ = true;    // the decoder may strip one leading space of the whole text
-  std::string pending_;  // bytes of a code point that is not complete
-  std::string out_;
+  bool first_ = true;      // the decoder may strip one leading space of the whole text
+  std::string pending_{};  // bytes of a code point that is not complete
+  std::string out_{};
 };
 
 }  // namespace mummu

@@ -1,0 +1,106 @@
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+
+#include "command.h"
+
+namespace mummu::app {
+
+void DeviceChoice::add_to(CLI::App& command) {
+  command.add_option("--device", name, "Device to compute on (see `mummu devices`)")
+      ->capture_default_str();
+  command.add_option("-t,--threads", threads, "Threads; 0: all cores this process may use")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+}
+
+Device DeviceChoice::open() const {
+  return take(open_device(name, {.parallel = Threads(threads)}));
+}
+
+void EngineChoice::add_to(CLI::App& command) {
+  command.add_option("--ctx", context, "Context in tokens, prompt and answer; 0: the model's own")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--kv", kv, "Type of cached keys and values")
+      ->check(CLI::IsMember({"f16", "f32"}))
+      ->capture_default_str();
+}
+
+EngineOptions EngineChoice::options() const {
+  return {.context = context, .kv = kv == "f32" ? KvType::f32 : KvType::f16};
+}
+
+void SamplingChoice::add_to(CLI::App& command) {
+  auto& o = options;
+  command.add_option("--max-tokens", o.max_tokens, "Tokens to generate at most")
+      ->capture_default_str();
+  command.add_option("--temperature", o.temperature, "0: always the likeliest token")
+      ->capture_default_str();
+  command.add_option("--top-p", o.top_p, "Sample from the likeliest tokens that add up to this")
+      ->capture_default_str();
+  command.add_option("--top-k", o.top_k, "Sample from this many likeliest tokens; 0: all")
+      ->capture_default_str();
+  command.add_option("--min-p", o.min_p, "Drop tokens less likely than this times the likeliest")
+      ->capture_default_str();
+  command.add_option("--seed", o.seed, "The same seed gives the same answer")
+      ->capture_default_str();
+  command.add_option("--stop", o.stop, "Text that ends the answer (may be given several times)")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+Model load_model(const std::string& name, const Device& device) {
+  const std::string path = find_model(name);
+  LoadOptions options;
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  options.on_progress = [terminal](const LoadProgress& progress) {
+    if (terminal && progress.total > 0)
+      fmt::print(stderr, "\rloading {:3d} %", progress.bytes * 100 / progress.total);
+    return !interrupted();
+  };
+  auto model = Model::load(path, device, std::move(options));
+  if (terminal) fmt::print(stderr, "\r\x1b[K");
+  return take(std::move(model));
+}
+
+std::string human_bytes(int64_t bytes) {
+  const char* units[] = {"B", "kB", "MB", "GB", "TB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  while (value >= 1000 && unit < 4) {
+    value /= 1000;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
+}
+
+namespace {
+
+std::atomic<bool> interrupt_seen{false};
+
+void on_interrupt(int) {
+  if (interrupt_seen.exchange(true)) _exit(130);  // a second Ctrl-C does not wait
+}
+
+}  // namespace
+
+void watch_interrupt() { std::signal(SIGINT, on_interrupt); }
+void clear_interrupt() { interrupt_seen = false; }
+bool interrupted() { return interrupt_seen; }
+
+std::string read_text(const std::string& path) {
+  std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
+  if (!file) fail(fmt::format("cannot open {}", path));
+  std::string text;
+  char buffer[65536];
+  size_t n = 0;
+  while ((n = std::fread(buffer, 1, sizeof buffer, file)) > 0) text.append(buffer, n);
+  const bool broken = std::ferror(file) != 0;
+  if (file != stdin) std::fclose(file);
+  if (broken) fail(fmt::format("cannot read {}", path));
+  return text;
+}
+
+}  // namespace mummu::app
