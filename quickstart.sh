@@ -20,7 +20,8 @@ log=$root/build/quickstart.log
 mkdir -p "$root/build"
 if [ ! -e "$build/build.ninja" ]; then
   : >"$log"
-  (cd "$root" && step "configuring" "$log" cmake --preset release -DMUMMU_TESTS=OFF -DMUMMU_EXAMPLES=OFF)
+  (cd "$root" && step "configuring" "$log" cmake --preset release \
+    -DMUMMU_TESTS=OFF -DMUMMU_EXAMPLES=OFF -DMUMMU_WERROR=OFF)
 fi
 # ninja says by -n whether there is anything to do, in a few milliseconds.
 if ! ninja -C "$build" -n app/mummu 2>/dev/null | grep -q 'no work to do'; then
