@@ -16,8 +16,7 @@ namespace mummu {
 
 class FileReader {
  public:
-  //   errors   not_found, io (a directory, pipe, socket or device; no permission), each with the
-  //   path
+  //   errors   not_found, invalid (a folder, pipe, socket or device), io (no permission, ...)
   static Result<FileReader> open(const std::string& path);
 
   // The same over bytes in memory, for tests and fuzzing. `name` takes the place of the path in
@@ -38,7 +37,7 @@ class FileReader {
 
  private:
   FileReader(std::string path, int fd, int64_t size, std::vector<std::byte> bytes);
-  Error truncated(int64_t offset, size_t wanted) const;
+  Error truncated(int64_t offset, size_t wanted, int64_t end) const;
 
   std::string path_;
   int fd_ = -1;  // -1: bytes_ is the file

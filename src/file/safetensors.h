@@ -7,6 +7,7 @@
 //   model.safetensors.index.json
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -37,6 +38,8 @@ class Safetensors {
   const std::map<std::string, std::string, std::less<>>& metadata() const { return metadata_; }
 
  private:
+  static Result<Safetensors> open_index(const std::string& path);
+
   TensorTable table_;
   std::map<std::string, std::string, std::less<>> metadata_;
 };

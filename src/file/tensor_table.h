@@ -24,9 +24,16 @@ inline constexpr int64_t kMaxFiles = 512;
 
 class TensorTable {
  public:
-  //   requires every TensorInfo's bytes inside its file
+  TensorTable() = default;
+
+  // The tensors of one file.
+  //   requires every tensor's bytes inside the file
   //   errors   corrupt (two tensors of one name)
-  static Result<TensorTable> make(std::vector<FileReader> files, std::vector<TensorInfo> tensors);
+  static Result<TensorTable> make(FileReader file, std::vector<TensorInfo> tensors);
+
+  // One table over the files of several, in their order.
+  //   errors   corrupt (two tensors of one name)
+  static Result<TensorTable> join(std::vector<TensorTable> parts);
 
   std::span<const TensorInfo> tensors() const { return tensors_; }  // in the order of the files
   const TensorInfo* find(std::string_view name) const;              // nullptr: there is none
@@ -40,6 +47,8 @@ class TensorTable {
   Result<void> read(const TensorInfo& tensor, int64_t offset, std::span<std::byte> out) const;
 
  private:
+  Result<void> index();
+
   std::vector<FileReader> files_;
   std::vector<TensorInfo> tensors_;
   std::vector<int32_t> by_name_;  // indices into tensors_, sorted by name
