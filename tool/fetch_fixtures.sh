@@ -10,6 +10,7 @@ fetch_fixtures() {  # fetch_fixtures FOLDER MODEL
   mkdir -p -- "$folder"
   exec 8>"$folder/.lock"
   flock 8
+  trap 'rm -rf -- "$fixtures/.unpacked"' EXIT
   if [ ! "$folder/${model##*/}" -ef "$model" ]; then
     ln -sfn -- "$model" "$folder/.model"
     mv -fT -- "$folder/.model" "$folder/${model##*/}"

@@ -46,19 +46,27 @@ settle() {  # settle PART FINAL
   sync -- "$(dirname "$2")"
 }
 
+# The token travels on stdin, not in the process list; curl drops it on another host.
+curl_model() {  # curl_model URL [OPTION...]
+  local url=$1 options=(--fail --location --connect-timeout 5 --speed-limit 1000 --speed-time 30)
+  shift
+  if [ -t 2 ]; then options+=(--progress-bar); else options+=(--silent --show-error); fi
+  printf '%s' "${HF_TOKEN:+Authorization: Bearer $HF_TOKEN}" |
+    curl "${options[@]}" --header @- --output "$part" "$@" -- "$url" >&2
+}
+
 model_from_hub() {
   local url=${HF_ENDPOINT:-https://huggingface.co}/$repo/resolve/$revision/$file
-  local options=(--fail --location --connect-timeout 5 --speed-limit 1000 --speed-time 30
-    --output "$part")
-  if [ "$(file_bytes "$part")" -ge "$bytes" ]; then rm -f -- "$part"; fi
-  if [ -s "$part" ]; then options+=(--continue-at -); fi
-  if [ -t 2 ]; then options+=(--progress-bar); else options+=(--silent --show-error); fi
+  local have
+  have=$(file_bytes "$part")
+  if [ "$have" = "$bytes" ] && has_sha256 "$part" "$sha256"; then return; fi
   say "model: $file ($((bytes / 1000000)) MB) from ${url%%/"$repo"*}"
-  # The token travels on stdin (not in the process list); curl drops it on another host.
-  if ! printf '%s' "${HF_TOKEN:+Authorization: Bearer $HF_TOKEN}" |
-    curl "${options[@]}" --header @- -- "$url" >&2; then
-    say "model: the hub did not deliver"
-    return 1
+  if [ "$have" -eq 0 ] || [ "$have" -ge "$bytes" ] || ! curl_model "$url" --continue-at -; then
+    rm -f -- "$part"
+    if ! curl_model "$url"; then
+      say "model: the hub did not deliver"
+      return 1
+    fi
   fi
   if ! has_sha256 "$part" "$sha256"; then
     rm -f -- "$part"
@@ -87,6 +95,7 @@ get_model() {
     "$hub/.locks/${entry##*/}"
   exec 9>"$hub/.locks/${entry##*/}/$sha256.lock"  # the lock that huggingface_hub takes too
   flock -n 9 || { say "model: another download is running, waiting for it"; flock 9; }
+  trap 'rm -rf -- "$blob.unpacked"' EXIT
   if [ "$(file_bytes "$blob")" != "$bytes" ]; then
     if ! model_from_hub && ! model_from_pip; then
       die "the model could not be downloaded; is this machine online?"
