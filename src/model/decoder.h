@@ -6,9 +6,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "device/ops.h"
+#include "layer/norm.h"
+#include "layer/part.h"
+#include "layer/rope.h"
 #include "mummu/result.h"
 #include "mummu/tokenizer.h"
 
@@ -21,6 +26,78 @@ struct Batch {
   std::span<const Segment> segments;        // partition the rows
   std::span<const int32_t> wanted;          // rows whose logits are wanted, ascending; may be empty
   const std::atomic<bool>* stop = nullptr;  // looked at between layers
+};
+
+// What DecoderState is made for.
+struct DecoderSize {
+  int64_t pages = 0;   // of kPageTokens positions
+  int64_t tokens = 0;  // most rows of one step
+  int64_t wanted = 0;  // most rows with logits of one step
+  DType kv = DType::f16;
+};
+
+// Pages and activations of one engine; everything that run writes. Moves, does not copy.
+struct DecoderState {
+  DecoderSize size;
+  int64_t positions = 0;              // rows of cos_sin: no position of a batch is higher
+  Tensor pool;                        // (pages, page bytes) u8
+  Tensor cos_sin;                     // (positions, rotary_dim) f32
+  Tensor ids, row_positions, wanted;  // (1, tokens), (1, tokens), (1, wanted) i32
+  Tensor residual, normed;            // (tokens, hidden) f32
+  Tensor picked;                      // (wanted, hidden) f32
+  Tensor logits;                      // (wanted, vocab) f32
+  Scratch scratch;
+  std::vector<std::byte> page;  // one page on the host, for copies
+};
+
+// x += mixer(norm(x)); x += ffn(norm(x))
+struct DecoderLayer {
+  RmsNorm mixer_norm;
+  std::unique_ptr<Mixer> mixer;
+  RmsNorm ffn_norm;
+  std::unique_ptr<FeedForward> ffn;
+};
+
+class Decoder {
+ public:
+  // What a family's recipe fills; see model/family.h.
+  Weight embedding;  // (vocab, hidden); also the head where `head` is empty
+  std::vector<DecoderLayer> layers;
+  RmsNorm final_norm;
+  Weight head;  // (vocab, hidden), or empty
+  RopeConfig rope;
+  int64_t hidden = 0;
+  int64_t vocab_rows = 0;
+  int64_t context_tokens = 0;
+
+  int64_t vocab() const { return vocab_rows; }  // columns of the logits: rows of the embedding
+  int64_t context() const { return context_tokens; }  // tokens the checkpoint was made for
+  int64_t page_bytes(DType kv) const;
+
+  // Allocates pages and activations on the device; nothing after this allocates.
+  //   errors   invalid (nothing to do, or more pages than ids can name), no_memory
+  Result<DecoderState> make_state(Ops& ops, const DecoderSize& size) const;
+
+  // Computes a step. Every row's key and value are in its page when it returns.
+  //   writes   logits (wanted, vocab) f32, row-major, in the order of batch.wanted
+  //   requires rows <= state.size.tokens, wanted <= state.size.wanted, ids < vocab, positions <
+  //            state.positions
+  //   errors   device_lost, cancelled (batch.stop was set; pages of this batch are then not to be
+  //            trusted)
+  Result<void> run(Ops& ops, DecoderState& state, const Batch& batch,
+                   std::span<float> logits) const;
+
+  // Called with the residual stream after the embedding (layer 0) and after every layer (1, 2,
+  // ...); for tests and tools.
+  using Watch = void (*)(void* context, int64_t layer, View residual);
+  Result<void> run(Ops& ops, DecoderState& state, const Batch& batch, std::span<float> logits,
+                   Watch watch, void* context) const;
+
+  // Copies all layers' bytes of one page. Between steps.
+  void copy_page(Ops& ops, DecoderState& state, int32_t from, int32_t to) const;
+
+ private:
+  ScratchSize scratch_size() const;
 };
 
 }  // namespace mummu
