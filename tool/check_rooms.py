@@ -42,7 +42,7 @@ THIRD_PARTY = {
     "fmt": None, "nlohmann": None,  # None: every room
     "xxhash.h": ["base", "engine"], "utf8proc.h": ["text"], "pcre2.h": ["text"],
     "curl": ["hub"], "boost": ["async", "server", "app", "example"],
-    "openssl": ["hub", "server"], "CLI": ["app"], "spdlog": ["app"],
+    "openssl": ["hub", "server"], "CLI": ["app"], "spdlog": ["app"], "editline": ["app"],
     "benchmark": ["bench"], "gtest": None, "gmock": None,
 }  # fmt: skip
 ONLY_IN_CPP = ["nlohmann", "boost", "curl", "openssl"]  # heavy or leaky: never in a header
@@ -53,6 +53,11 @@ SYSTEM = re.compile(  # the platform's own: POSIX, Linux, compiler intrinsics
 STANDARD = re.compile(r"^[a-z_0-9]+$")  # <vector>, <cstdint>: the standard library has no suffix
 THREADS = ["thread", "mutex", "shared_mutex", "condition_variable", "future", "coroutine",
            "semaphore", "latch", "barrier", "pthread.h"]  # fmt: skip
+# Kernels are compiled once for each instruction set: they and the headers they see hold no code
+# that another object could share (tool/check_weak_symbols.sh looks at what came out).
+KERNEL_FOLDER = "src/device/cpu/kernel/"
+KERNEL_HEADERS = ["device/cpu/kernels.h", "device/exp.h", "base/dtype.h"]
+KERNEL_STANDARD = ["cstddef", "cstdint", "immintrin.h", "arm_neon.h", "string_view", "optional"]
 TEST_HEADERS = ["base/test_fixture.h", "base/count_allocations.h"]  # for *_test.cpp and fuzzers
 LONG_FILE = 400
 
@@ -198,7 +203,18 @@ def check_devices(root, source):
                     yield line, f'"{name}": reference/ and cpu/ share no code'
 
 
-CHECKS = [check_places, check_quoted, check_angled, check_threads, check_throw, check_devices]
+def check_kernels(root, source):
+    """Kernels, and the headers they share with others, include next to nothing."""
+    is_kernel = source.path.startswith(KERNEL_FOLDER)
+    if not is_kernel and source.path[4:] not in KERNEL_HEADERS:
+        return
+    for line, name, is_quoted in source.includes:
+        own = is_kernel and f"src/{name}".startswith(KERNEL_FOLDER)
+        if not own and name not in (KERNEL_HEADERS if is_quoted else KERNEL_STANDARD):
+            yield line, f"{name}: a kernel sees only its folder and {', '.join(KERNEL_HEADERS)}"
+
+
+CHECKS = [check_places, check_quoted, check_angled, check_threads, check_throw, check_devices, check_kernels]
 
 
 def check_tree(root):
@@ -223,7 +239,8 @@ CLEAN = {
     "src/base/test_fixture.h": "#include <gtest/gtest.h>\n",
     "src/file/json.h": "#include <nlohmann/json_fwd.hpp>\n",
     "src/file/json.cpp": '#include "file/json.h"\n#include <fcntl.h>\n#include <nlohmann/json.hpp>\n',
-    "src/device/cpu/simd.h": "#include <immintrin.h>\n",
+    "src/device/cpu/kernel/simd.h": "#include <immintrin.h>\n",
+    "src/device/cpu/kernel/add.cpp": '#include "device/cpu/kernel/simd.h"\n',
     "src/device/reference/add.cpp": '#include "base/fail.h"\nauto s = "throw";\n',
     "src/device/threads.cpp": "#include <thread>\n",
     "src/engine/engine.cpp": '#include "mummu/engine.h"\n#include "base/fail.h"\n',
@@ -253,7 +270,9 @@ BROKEN = [
     ("src/engine/x.cpp", "#include <coroutine>", "is synchronous"),
     ("include/mummu/model.h", "#include <mutex>", "is synchronous"),
     ("src/engine/x.cpp", "void f() { throw 1; }", "return a Result"),
-    ("src/device/reference/x.cpp", '#include "device/cpu/simd.h"', "share no code"),
+    ("src/device/reference/x.cpp", '#include "device/cpu/kernel/simd.h"', "share no code"),
+    ("src/device/cpu/kernel/x.cpp", "#include <vector>", "a kernel sees only"),
+    ("src/device/cpu/kernel/x.cpp", '#include "base/fail.h"', "a kernel sees only"),
     ("src/device/cpu/x.cpp", '#include "device/reference/add.h"', "share no code"),
 ]
 

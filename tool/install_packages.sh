@@ -36,6 +36,7 @@ group_build() {
   need_header nlohmann-json3-dev nlohmann/json.hpp
   need_header libfmt-dev fmt/core.h
   need_header libcli11-dev CLI/CLI.hpp
+  need_header libedit-dev editline/readline.h
 }
 
 group_test() {
