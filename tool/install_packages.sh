@@ -4,6 +4,7 @@
 #     build   compile the command line
 #     test    build and run the tests
 #     ci      the sanitizer builds and the format check (clang 19)
+#     nightly clang-tidy 19
 #     fetch   download the default model
 #     python  pip and virtual environments
 # A package counts as there when the file that we need from it is there, whoever installed it.
@@ -55,6 +56,10 @@ group_ci() {
   need_program clang-format-19 clang-format-19
   need_program llvm-19 llvm-symbolizer-19
   need libclang-rt-19-dev /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.*
+}
+
+group_nightly() {
+  need_program clang-tidy-19 clang-tidy-19
 }
 
 group_fetch() {

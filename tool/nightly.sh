@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# The long checks, run before a piece of work is called done; not part of .ci/run.
+#   MUMMU_FUZZ_SECONDS  how long each fuzz target searches (600)
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. tool/progress.sh
+export MUMMU_REQUIRE_FIXTURES=1
+seconds=${MUMMU_FUZZ_SECONDS:-600}
+
+tool/install_packages.sh ci nightly
+tool/fetch_models.sh --tests >/dev/null
+
+say "== the release build's own tests"
+cmake --workflow --preset release
+
+say "== clang-tidy"
+cmake --preset tsan
+run-clang-tidy-19 -quiet -p build/tsan "$PWD/(src|app|example)/.*\.cpp\$"
+
+say "== fuzzing, $seconds s each"
+cmake --preset asan
+cmake --build --preset asan
+found=0
+for target in build/asan/*_fuzz; do
+  name=$(basename "$target")
+  mkdir -p "build/asan/fuzz/$name"
+  say "$name"
+  ASAN_OPTIONS=allocator_may_return_null=1 "$target" -max_total_time="$seconds" -timeout=10 \
+    -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 -artifact_prefix="build/asan/fuzz/" \
+    "build/asan/fuzz/$name" "golden/fuzz/$name"
+  found=$((found + 1))
+done
+if [ "$found" -eq 0 ]; then die "the asan build has no fuzz target"; fi
