@@ -18,14 +18,11 @@ log=$root/build/quickstart.log
 
 "$root/tool/install_packages.sh" build fetch
 mkdir -p "$root/build"
+: >"$log"
 if [ ! -e "$build/build.ninja" ]; then
-  : >"$log"
   (cd "$root" && step "configuring" "$log" cmake --preset release \
     -DMUMMU_TESTS=OFF -DMUMMU_EXAMPLES=OFF -DMUMMU_WERROR=OFF)
 fi
-# ninja says by -n whether there is anything to do, in a few milliseconds.
-if ! ninja -C "$build" -n app/mummu 2>/dev/null | grep -q 'no work to do'; then
-  step "building" "$log" ninja -C "$build" app/mummu
-fi
+step "building" "$log" ninja -C "$build" app/mummu
 "$root/tool/fetch_models.sh" >/dev/null
 exec "$build/app/mummu" run -- "$question"

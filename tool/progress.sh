@@ -9,31 +9,35 @@ die() {
 }
 
 # step "what it does" LOG COMMAND...: runs COMMAND with its output appended to LOG.
-#   terminal  one line that shows the seconds gone and the log's last line
-#   pipe      one line when it starts, one when it has taken over a second
-#   errors    the log's last 40 lines, and the command's exit status is returned
+#   shows    nothing when it takes under half a second; else on a terminal one line with the seconds
+#            gone and the log's last line, on a pipe one line at the start and one at the end
+#   errors   the log's last 40 lines, and the command's exit status is returned
 step() {
-  local what=$1 log=$2 begin=$SECONDS status=0 runner
+  local what=$1 log=$2 begin=$SECONDS status=0 is_long=false runner
   shift 2
   "$@" >>"$log" 2>&1 </dev/null &
   runner=$!
   trap 'kill "$runner" 2>/dev/null; exit 130' INT TERM  # a background command ignores Ctrl-C
-  if [ -t 2 ]; then
-    step_watch "$what" "$log" "$runner"
-  else
-    say "$what ..."
+  if ! step_ends_soon "$runner"; then
+    is_long=true
+    if [ -t 2 ]; then step_watch "$what" "$log" "$runner"; else say "$what ..."; fi
   fi
   wait "$runner" || status=$?
   trap - INT TERM
-  if [ -t 2 ]; then printf '\r\033[K' >&2; fi
   if [ "$status" -ne 0 ]; then
     say "$what: failed. The end of $log:"
     tail -n 40 "$log" >&2
     return "$status"
   fi
-  if [ -t 2 ] || [ $((SECONDS - begin)) -gt 1 ]; then
-    say "$what: done in $((SECONDS - begin)) s"
-  fi
+  if $is_long; then say "$what: done in $((SECONDS - begin)) s"; fi
+}
+
+step_ends_soon() {
+  for _ in {1..25}; do  # half a second
+    kill -0 "$1" 2>/dev/null || return 0
+    sleep 0.02
+  done
+  return 1
 }
 
 step_watch() {
@@ -45,4 +49,5 @@ step_watch() {
     printf '\r\033[K%s' "${last:0:$((columns - 1))}" >&2
     sleep 0.2
   done
+  printf '\r\033[K' >&2
 }
