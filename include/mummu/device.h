@@ -17,6 +17,8 @@
 
 namespace mummu {
 
+class Threads;
+
 // Runs independent pieces of work. The default is serial: everything happens on the calling thread.
 // How many threads there are, and who computes which piece, never changes a result.
 class MUMMU_API Parallel {
@@ -56,6 +58,7 @@ class MUMMU_API Parallel {
   }
 
  private:
+  friend class Threads;
   std::unique_ptr<Pool> pool_;
 };
 

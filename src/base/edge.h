@@ -18,12 +18,12 @@ auto at_edge(F&& body) noexcept -> std::invoke_result_t<F> {
   try {
     return std::forward<F>(body)();
   } catch (const std::bad_alloc&) {
-    return Error{Error::no_memory, "out of memory"};
+    return Error{Error::Code::no_memory, "out of memory"};
   } catch (const std::exception& e) {
     try {
-      return Error{Error::internal, std::string("internal error: ") + e.what()};
+      return Error{Error::Code::internal, std::string("internal error: ") + e.what()};
     } catch (...) {
-      return Error{Error::no_memory, "out of memory"};
+      return Error{Error::Code::no_memory, "out of memory"};
     }
   }
 }

@@ -1,0 +1,282 @@
+#include "device/check.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/fail.h"
+#include "base/float_environment.h"
+
+namespace mummu {
+namespace {
+
+// What a call violates, in words; null if nothing.
+using Violation = const char*;
+
+bool holds(View view, DType type, int64_t rows, int64_t columns) {
+  return view.type == type && view.rows == rows && view.columns == columns && rows >= 0 &&
+         columns >= 0 && (view.data != nullptr || rows == 0 || columns == 0);
+}
+
+// Whether a vector of i32 lies in [0, bound).
+bool below(View numbers, int64_t bound) {
+  const int32_t* first = numbers.as<int32_t>();
+  return std::all_of(first, first + numbers.columns,
+                     [bound](int32_t i) { return i >= 0 && i < bound; });
+}
+
+bool divides(int64_t part, int64_t whole) { return part > 0 && whole > 0 && whole % part == 0; }
+
+Violation check_embedding(const Weight& table, View ids, View out) {
+  if (!table) return "embedding: no table";
+  if (!holds(ids, DType::i32, 1, out.rows)) return "embedding: ids are not (1, tokens) i32";
+  if (!holds(out, DType::f32, out.rows, table.columns())) {
+    return "embedding: out is not (tokens, hidden) f32";
+  }
+  return below(ids, table.rows()) ? nullptr : "embedding: an id is not below vocab";
+}
+
+Violation check_gather(View x, View from, View out) {
+  if (!holds(x, DType::f32, x.rows, x.columns)) return "gather: x is not (tokens, columns) f32";
+  if (!holds(from, DType::i32, 1, out.rows)) return "gather: from is not (1, n) i32";
+  if (!holds(out, DType::f32, out.rows, x.columns)) return "gather: out is not (n, columns) f32";
+  return below(from, x.rows) ? nullptr : "gather: a row is not below tokens";
+}
+
+Violation check_rms_norm(View x, View weight, View out) {
+  if (!holds(x, DType::f32, x.rows, x.columns)) return "rms_norm: x is not (tokens, columns) f32";
+  if (!holds(weight, DType::f32, 1, x.columns)) return "rms_norm: weight is not (1, columns) f32";
+  return holds(out, DType::f32, x.rows, x.columns) ? nullptr
+                                                   : "rms_norm: out is not (tokens, columns) f32";
+}
+
+Violation check_matmul_out(View x, const MatmulOut& to) {
+  if (to.weight == nullptr || !*to.weight) return "matmul: no weight";
+  if (to.weight->columns() != x.columns) return "matmul: x and weight have different columns";
+  if (!holds(to.out, DType::f32, x.rows, to.weight->rows())) {
+    return "matmul: out is not (tokens, weight rows) f32";
+  }
+  const bool has_bias = to.bias.data != nullptr;
+  return !has_bias || holds(to.bias, DType::f32, 1, to.weight->rows())
+             ? nullptr
+             : "matmul: bias is not (1, weight rows) f32";
+}
+
+Violation check_matmul(View x, std::span<const MatmulOut> outs) {
+  if (!holds(x, DType::f32, x.rows, x.columns)) return "matmul: x is not (tokens, columns) f32";
+  for (const MatmulOut& out : outs) {
+    if (Violation violation = check_matmul_out(x, out)) return violation;
+  }
+  return nullptr;
+}
+
+Violation check_gated(View x, const Weight& gate, const Weight& up, View out) {
+  if (!holds(x, DType::f32, x.rows, x.columns)) return "gated: x is not (tokens, hidden) f32";
+  if (!gate || !up) return "gated: no weight";
+  if (gate.columns() != x.columns || up.columns() != x.columns) {
+    return "gated: x and a weight have different columns";
+  }
+  if (gate.rows() != up.rows()) return "gated: gate and up have different rows";
+  return holds(out, DType::f32, x.rows, gate.rows()) ? nullptr
+                                                     : "gated: out is not (tokens, ffn) f32";
+}
+
+Violation check_rope(View x, int64_t heads, View positions, View cos_sin) {
+  if (!holds(x, DType::f32, x.rows, x.columns) || !divides(heads, x.columns)) {
+    return "rope: x is not (tokens, heads * head_dim) f32";
+  }
+  if (!holds(positions, DType::i32, 1, x.rows)) return "rope: positions are not (1, tokens) i32";
+  if (!holds(cos_sin, DType::f32, cos_sin.rows, cos_sin.columns) || cos_sin.columns % 2 != 0 ||
+      cos_sin.columns > x.columns / heads) {
+    return "rope: cos_sin is not (positions, rotary_dim) f32 with an even rotary_dim of a head";
+  }
+  return below(positions, cos_sin.rows) ? nullptr : "rope: a position is not in the table";
+}
+
+Violation check_layer(const KvLayer& layer) {
+  const View pool = layer.pool;
+  if (!holds(pool, DType::u8, pool.rows, pool.columns)) return "pages: the pool is not u8";
+  if (layer.type != DType::f32 && layer.type != DType::f16) return "pages: not f32 or f16";
+  if (layer.kv_heads <= 0 || layer.head_dim <= 0) return "pages: no heads";
+  const bool fits =
+      layer.layer_offset_bytes >= 0 && layer.layer_offset_bytes + layer.bytes() <= pool.columns;
+  return fits ? nullptr : "pages: the layer lies beyond the page";
+}
+
+Violation check_segment(const Segment& segment, int64_t rows, int64_t pages) {
+  if (segment.tokens < 0 || segment.position < 0 || segment.first_row < 0) {
+    return "segments: a negative number";
+  }
+  if (segment.first_row > rows || segment.tokens > rows - segment.first_row) {
+    return "segments: rows beyond the step's";
+  }
+  const int64_t end = segment.position + segment.tokens;
+  const int64_t needed = segment.tokens == 0 ? 0 : (end + kPageTokens - 1) / kPageTokens;
+  if (static_cast<int64_t>(segment.pages.size()) < needed) return "segments: too few pages";
+  const auto used = segment.pages.first(static_cast<size_t>(needed));
+  const bool known = std::all_of(used.begin(), used.end(),
+                                 [pages](int32_t page) { return page >= 0 && page < pages; });
+  return known ? nullptr : "segments: a page that the pool lacks";
+}
+
+Violation check_pages(const KvLayer& layer, std::span<const Segment> segments, int64_t rows) {
+  if (Violation violation = check_layer(layer)) return violation;
+  for (const Segment& segment : segments) {
+    if (Violation violation = check_segment(segment, rows, layer.pool.rows)) return violation;
+  }
+  return nullptr;
+}
+
+Violation check_kv_write(View k, View v, const KvLayer& layer, std::span<const Segment> segments) {
+  const int64_t columns = layer.kv_heads * layer.head_dim;
+  if (!holds(k, DType::f32, k.rows, columns))
+    return "kv_write: k is not (tokens, kv_heads*head_dim)";
+  if (!holds(v, DType::f32, k.rows, columns))
+    return "kv_write: v is not (tokens, kv_heads*head_dim)";
+  return check_pages(layer, segments, k.rows);
+}
+
+Violation check_attention(View q, int64_t heads, const KvLayer& layer,
+                          std::span<const Segment> segments, View out) {
+  if (!divides(layer.kv_heads, heads)) return "attention: heads are no multiple of kv_heads";
+  const int64_t columns = heads * layer.head_dim;
+  if (!holds(q, DType::f32, q.rows, columns)) return "attention: q is not (tokens, heads*head_dim)";
+  if (!holds(out, DType::f32, q.rows, columns)) {
+    return "attention: out is not (tokens, heads*head_dim)";
+  }
+  return check_pages(layer, segments, q.rows);
+}
+
+class CheckedOps final : public Ops {
+ public:
+  explicit CheckedOps(std::unique_ptr<Ops> device) : device_(std::move(device)) {}
+
+  DeviceInfo device_info() const override { return device_->device_info(); }
+
+  Result<Tensor> make(DType type, int64_t rows, int64_t columns) override {
+    if (Violation violation = check_sizes(type, rows, columns)) return internal(violation);
+    return device_->make(type, rows, columns);
+  }
+
+  void upload(const void* host, View view) override {
+    if (between_steps()) device_->upload(host, view);
+  }
+
+  void download(View view, void* host) override {
+    if (between_steps()) device_->download(view, host);
+  }
+
+  Result<Weight> pack(const WeightSource& source) override {
+    if (source.rows < 0 || source.columns < 0) return internal("pack: a negative size");
+    if (!source.read) return internal("pack: no source of rows");
+    return run_in_default_float_environment([&] { return device_->pack(source); });
+  }
+
+  int64_t packed_bytes(DType type, int64_t rows, int64_t columns) const override {
+    return device_->packed_bytes(type, rows, columns);
+  }
+
+  Result<void> reserve(int64_t tokens, int64_t columns) override {
+    if (stepping_) return internal("reserve: called within a step");
+    MUMMU_TRY(device_->reserve(tokens, columns));
+    tokens_ = std::max(tokens_, tokens);
+    columns_ = std::max(columns_, columns);
+    return {};
+  }
+
+  void start() override {
+    if (stepping_) note("start: called within a step");
+    stepping_ = true;
+    device_->start();
+  }
+
+  Result<void> finish() override {
+    if (!stepping_) note("finish: called outside a step");
+    stepping_ = false;
+    Result<void> finished = device_->finish();
+    const Violation violation = std::exchange(violation_, nullptr);
+    if (violation != nullptr) return internal(violation);
+    return finished;
+  }
+
+  void embedding(const Weight& table, View ids, View out) override {
+    run(check_embedding(table, ids, out), [&] { device_->embedding(table, ids, out); });
+  }
+
+  void gather(View x, View from, View out) override {
+    run(check_gather(x, from, out), [&] { device_->gather(x, from, out); });
+  }
+
+  void rms_norm(View x, View weight, float eps, View out) override {
+    run(check_rms_norm(x, weight, out), [&] { device_->rms_norm(x, weight, eps, out); });
+  }
+
+  void matmul(View x, std::span<const MatmulOut> outs) override {
+    const Violation violation = check_matmul(x, outs);
+    run(violation ? violation : check_reserved(x), [&] { device_->matmul(x, outs); });
+  }
+
+  void gated(View x, const Weight& gate, const Weight& up, View out) override {
+    const Violation violation = check_gated(x, gate, up, out);
+    run(violation ? violation : check_reserved(x), [&] { device_->gated(x, gate, up, out); });
+  }
+
+  void rope(View x, int64_t heads, View positions, View cos_sin) override {
+    run(check_rope(x, heads, positions, cos_sin),
+        [&] { device_->rope(x, heads, positions, cos_sin); });
+  }
+
+  void kv_write(View k, View v, const KvLayer& layer, std::span<const Segment> segments) override {
+    run(check_kv_write(k, v, layer, segments), [&] { device_->kv_write(k, v, layer, segments); });
+  }
+
+  void attention(View q, int64_t heads, float scale, const KvLayer& layer,
+                 std::span<const Segment> segments, View out) override {
+    run(check_attention(q, heads, layer, segments, out),
+        [&] { device_->attention(q, heads, scale, layer, segments, out); });
+  }
+
+ private:
+  static Error internal(Violation violation) {
+    return fail(Error::internal, "internal error: device: {}", violation);
+  }
+
+  static Violation check_sizes(DType type, int64_t rows, int64_t columns) {
+    if (rows < 0 || columns < 0) return "make: a negative size";
+    return columns % info(type).elements == 0 ? nullptr : "make: columns do not fill blocks";
+  }
+
+  Violation check_reserved(View x) const {
+    return x.rows <= tokens_ && x.columns <= columns_ ? nullptr : "matmul: x is beyond reserve()";
+  }
+
+  bool between_steps() {
+    if (stepping_) note("upload or download: called within a step");
+    return !stepping_;
+  }
+
+  // Keeps the first violation for finish().
+  void note(Violation violation) {
+    if (violation_ == nullptr) violation_ = violation;
+  }
+
+  template <typename Op>
+  void run(Violation violation, Op&& op) {
+    if (violation == nullptr && !stepping_) violation = "an op outside a step";
+    if (violation != nullptr) return note(violation);
+    run_in_default_float_environment(op);
+  }
+
+  std::unique_ptr<Ops> device_;
+  Violation violation_ = nullptr;
+  bool stepping_ = false;
+  int64_t tokens_ = 0;  // reserved, as columns_
+  int64_t columns_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Ops> make_checked(std::unique_ptr<Ops> device) {
+  return std::make_unique<CheckedOps>(std::move(device));
+}
+
+}  // namespace mummu

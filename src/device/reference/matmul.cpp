@@ -1,0 +1,41 @@
+#include <algorithm>
+
+#include "device/reference/reference_ops.h"
+#include "device/reference/weight_row.h"
+
+namespace mummu::reference {
+namespace {
+
+void write(const MatmulOut& out, int64_t token, int64_t row, float y) {
+  if (out.bias.data != nullptr) y = y + out.bias.as<float>()[row];
+  float& to = out.out.slice(token, 1).as<float>()[row];
+  to = out.add ? to + y : y;
+}
+
+}  // namespace
+
+void ReferenceOps::matmul(View x, std::span<const MatmulOut> outs) {
+  const auto has_blocks = [](const MatmulOut& out) { return is_quantised(out.weight->type()); };
+  if (std::any_of(outs.begin(), outs.end(), has_blocks)) quantise_rows(x);
+  for (const MatmulOut& out : outs) {
+    parallel_.for_each(out.weight->rows(), [&](int64_t row) {
+      for (int64_t t = 0; t < x.rows; ++t) {
+        const float* input = x.slice(t, 1).as<float>();
+        write(out, t, row, product(*out.weight, row, input, quantised_row(t)));
+      }
+    });
+  }
+}
+
+void ReferenceOps::quantise_rows(View x) {
+  for (int64_t t = 0; t < x.rows; ++t) {
+    quantise(x.slice(t, 1).as<float>(), x.columns, quantised_row(t));
+  }
+}
+
+QuantisedRow ReferenceOps::quantised_row(int64_t token) const {
+  return {quantised_.rows(token, 1).as<int8_t>(), scale_.rows(token, 1).as<float>(),
+          sum_.rows(token, 1).as<float>()};
+}
+
+}  // namespace mummu::reference
