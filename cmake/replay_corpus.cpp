@@ -1,4 +1,5 @@
-// Runs a fuzz target over the files of the folders named on the command line: what a build without libFuzzer does.
+// Runs a fuzz target over the files of the folders named on the command line: what a build without
+// libFuzzer does.
 
 #include <cstdint>
 #include <cstdio>

@@ -179,7 +179,7 @@ def check_angled(root, source):
 
 def check_threads(root, source):
     """No thread, lock, future or coroutine below async, but in the device's Parallel pool."""
-    is_pool = re.match(r"^src/device/(.*/)?threads\.cpp$", source.path)
+    is_pool = re.match(r"^src/device/(.*/)?threads\.(h|cpp)$", source.path)
     if source.room not in BELOW["async"] or source.is_test or is_pool:
         return
     for line, name, is_quoted in source.includes:

@@ -40,7 +40,7 @@ TEST(Philox, uniform_draws_stay_below_one_and_spread_evenly) {
     sum += u;
   }
   EXPECT_NEAR(sum / kDraws, 0.5, 0.003);
-  for (int count : bins) EXPECT_NEAR(count, kDraws / 16, 500);  // five standard deviations
+  for (int count : bins) EXPECT_NEAR(count, kDraws / 16.0, 500);  // five standard deviations
 }
 
 }  // namespace
