@@ -34,6 +34,7 @@ group_build() {
   need_program g++ g++
   need_program cmake cmake
   need_program ninja-build ninja
+  need_program pkg-config pkg-config
   need_header nlohmann-json3-dev nlohmann/json.hpp
   need_header libfmt-dev fmt/core.h
   need_header libcli11-dev CLI/CLI.hpp
