@@ -155,22 +155,19 @@ class TensorReader {
     return type;
   }
 
-  // A dimension of 0 makes the tensor empty, but must not hide that the others are absurd.
   Result<int64_t> size_bytes(const std::vector<int64_t>& shape, const GgmlType& type) {
     const int64_t columns = shape.empty() ? 1 : shape.back();
     if (columns % type.elements != 0) {
       return fail(Error::corrupt, "{}: tensor {} has rows of {} elements, {} has blocks of {}",
                   path_, quote(name_), columns, type.name, type.elements);
     }
-    std::vector<int64_t> factors = shape;
-    std::ranges::replace(factors, 0, 1);
-    const auto elements = checked_product(factors);
+    const auto elements = checked_elements(shape);
     const auto bytes = elements ? checked_mul(*elements, type.bytes) : std::nullopt;
     if (!bytes) {
       return fail(Error::corrupt, "{}: tensor {} has the shape {}, whose size overflows", path_,
                   quote(name_), shape_text(shape));
     }
-    return std::ranges::find(shape, 0) != shape.end() ? 0 : *bytes / type.elements;
+    return *bytes / type.elements;
   }
 
   Result<int64_t> offset() {

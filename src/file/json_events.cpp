@@ -102,6 +102,10 @@ class Adapter {
 
 Result<void> parse_json_events(std::string_view text, std::string_view where, int depth,
                                JsonEvents& events) {
+  // The parser takes a zero byte for the end of the text, and would not see what follows.
+  if (const size_t zero = text.find('\0'); zero != text.npos) {
+    return fail(Error::corrupt, "{}: at byte {}: not JSON: a zero byte", where, zero);
+  }
   Adapter adapter(events, depth);
   const char* begin = text.data();
   const char* seen = begin;

@@ -3,12 +3,9 @@
 // The head of one safetensors file, parsed and checked.
 
 #include <cstdint>
-#include <functional>
-#include <map>
-#include <string>
-#include <vector>
 
 #include "file/reader.h"
+#include "file/safetensors_json.h"
 #include "file/tensor_table.h"
 #include "mummu/result.h"
 
@@ -18,11 +15,6 @@ namespace mummu {
 struct SafetensorsBudget {
   int64_t header_bytes = 256 << 20;
   int64_t tensors = kMaxTensors;
-};
-
-struct SafetensorsHeader {
-  std::vector<TensorInfo> tensors;
-  std::map<std::string, std::string, std::less<>> metadata;
 };
 
 // Takes what it used from the budget.

@@ -13,7 +13,7 @@ namespace {
 bool is_plain_file_name(std::string_view name) {
   using namespace std::string_view_literals;
   return !name.empty() && name != "." && name != ".." &&
-         name.find_first_of("/\\:\0"sv) == std::string_view::npos;
+         name.find_first_of("/\\\0"sv) == std::string_view::npos;
 }
 
 }  // namespace

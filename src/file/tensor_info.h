@@ -34,6 +34,10 @@ struct TensorInfo {
   }
 };
 
+// The elements of a shape; empty if they overflow. A dimension of 0 makes a tensor empty, but does
+// not hide that the product of the others overflows.
+std::optional<int64_t> checked_elements(const std::vector<int64_t>& shape);
+
 // "(576, 1536)", for messages.
 std::string shape_text(const std::vector<int64_t>& shape);
 

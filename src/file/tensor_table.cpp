@@ -1,7 +1,5 @@
 #include "file/tensor_table.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cassert>
 #include <iterator>
@@ -12,10 +10,6 @@
 #include "file/quote.h"
 
 namespace mummu {
-
-std::string shape_text(const std::vector<int64_t>& shape) {
-  return fmt::format("({})", fmt::join(shape, ", "));
-}
 
 Result<TensorTable> TensorTable::make(FileReader file, std::vector<TensorInfo> tensors) {
   TensorTable table;
