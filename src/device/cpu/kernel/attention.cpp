@@ -1,0 +1,286 @@
+// Causal attention of some (token, head) pairs of one sequence over its pages; ops.h states the
+// order.
+//
+// Up to kAttentionPairs pairs share every key and value that is read. Scores: 16 keys of a page
+// stand in the lanes, one accumulator for each pair and page. Values: 16 components stand in the
+// lanes, one accumulator for each pair and vector. Scores of a span stay on the stack.
+
+#include "device/cpu/kernel/ops.h"
+#include "device/cpu/kernel/vector_exp.h"
+
+namespace mummu::MUMMU_KERNEL_NAMESPACE {
+namespace {
+
+constexpr int64_t kSpan = 512;
+constexpr int64_t kPage = 16;
+constexpr int64_t kDims = 256;  // components of q that are laid side by side at once
+
+struct F32 {
+  static constexpr int64_t kBytes = 4;
+  MUMMU_INLINE static f32x16 widen(const std::byte* p) {
+    return load(reinterpret_cast<const float*>(p));
+  }
+  MUMMU_INLINE static f32x16 widen_first(const std::byte* p, int64_t n) {
+    return load_first(reinterpret_cast<const float*>(p), n);
+  }
+};
+struct F16 {
+  static constexpr int64_t kBytes = 2;
+  MUMMU_INLINE static f32x16 widen(const std::byte* p) {
+    return load_f16(reinterpret_cast<const uint16_t*>(p));
+  }
+  MUMMU_INLINE static f32x16 widen_first(const std::byte* p, int64_t n) {
+    uint16_t copy[16] = {};
+    __builtin_memcpy(copy, p, static_cast<size_t>(2 * n));
+    return load_f16(copy);
+  }
+};
+
+// What one run keeps between its spans.
+template <int kPairs>
+struct State {
+  alignas(64) float q[kDims * kPairs];      // (components, pairs)
+  alignas(64) float score[kPairs * kSpan];  // (pairs, keys), then the exponentials
+  alignas(64) float maximum[16];            // of the spans so far, one lane for each pair
+  alignas(64) float sum[16];
+  alignas(64) float old_factor[16];  // of this merge
+  alignas(64) float new_factor[16];
+  int64_t visible[kPairs];  // keys of this span, <= 0 if none
+};
+
+MUMMU_INLINE int64_t token_of(const AttentionRun& run, int64_t pair) {
+  return (run.first_pair + pair) / run.group;
+}
+
+MUMMU_INLINE int64_t offset_of(const AttentionRun& run, int64_t pair) {
+  return token_of(run, pair) * run.stride + (run.first_pair + pair) % run.group * run.head_dim;
+}
+
+template <int kPairs>
+void lay_out_queries(const AttentionRun& run, int64_t first_dim, int64_t dims, float* q) {
+  for (int64_t p = 0; p < kPairs; ++p) {
+    const float* from = run.q + offset_of(run, p) + first_dim;
+    for (int64_t d = 0; d < dims; ++d) q[d * kPairs + p] = from[d];
+  }
+}
+
+// Continues the scores of kPages pages over `dims` components.
+template <typename Format, int kPairs, int kPages>
+MUMMU_INLINE void score_pages(const std::byte* const* keys, const float* q, int64_t dims,
+                              bool begin, float* score) {
+  f32x16 sum[kPages][kPairs];
+  MUMMU_UNROLL
+  for (int i = 0; i < kPages; ++i) {
+    MUMMU_UNROLL
+    for (int p = 0; p < kPairs; ++p) {
+      sum[i][p] = begin ? zero() : load(score + p * kSpan + i * kPage);
+    }
+  }
+  for (int64_t d = 0; d < dims; ++d) {
+    f32x16 key[kPages];
+    MUMMU_UNROLL
+    for (int i = 0; i < kPages; ++i) key[i] = Format::widen(keys[i] + d * kPage * Format::kBytes);
+    MUMMU_UNROLL
+    for (int p = 0; p < kPairs; ++p) {
+      const f32x16 component = all(q[d * kPairs + p]);
+      MUMMU_UNROLL
+      for (int i = 0; i < kPages; ++i) sum[i][p] = fma(component, key[i], sum[i][p]);
+    }
+  }
+  MUMMU_UNROLL
+  for (int i = 0; i < kPages; ++i) {
+    MUMMU_UNROLL
+    for (int p = 0; p < kPairs; ++p) store(score + p * kSpan + i * kPage, sum[i][p]);
+  }
+}
+
+// The scores of `pages` pages of a span, before the scale.
+template <typename Format, int kPairs>
+void score_span(const AttentionRun& run, const int32_t* pages, int64_t count,
+                State<kPairs>& state) {
+  for (int64_t first = 0; first < run.head_dim; first += kDims) {
+    const int64_t dims = smaller(kDims, run.head_dim - first);
+    if (run.head_dim > kDims) lay_out_queries<kPairs>(run, first, dims, state.q);
+    const std::byte* keys = run.keys + first * kPage * Format::kBytes;
+    int64_t i = 0;
+    for (; i + kScorePages <= count; i += kScorePages) {
+      const std::byte* at[kScorePages];
+      for (int j = 0; j < kScorePages; ++j) at[j] = keys + pages[i + j] * run.page_bytes;
+      score_pages<Format, kPairs, kScorePages>(at, state.q, dims, first == 0,
+                                               state.score + i * kPage);
+    }
+    for (; i < count; ++i) {
+      const std::byte* at = keys + pages[i] * run.page_bytes;
+      score_pages<Format, kPairs, 1>(&at, state.q, dims, first == 0, state.score + i * kPage);
+    }
+  }
+}
+
+// Scales the scores of one pair and returns their maximum.
+float scale_scores(float* score, int64_t visible, float scale) {
+  const f32x16 lowest = all(-__builtin_inff());
+  f32x16 maximum = lowest;
+  for (int64_t t = 0; t < visible; t += 16) {
+    const f32x16 s = mul(load(score + t), all(scale));
+    store(score + t, s);
+    maximum = greater(keep_first(s, smaller(16, visible - t), lowest), maximum);
+  }
+  return largest(maximum);
+}
+
+// Turns the scores of one pair into exponentials and returns their sum.
+float weigh_scores(float* score, int64_t visible, float maximum) {
+  f32x16 sum = zero();
+  for (int64_t t = 0; t < visible; t += 16) {
+    const f32x16 p = exp(sub(load(score + t), all(maximum)));
+    store(score + t, p);
+    // A lane without a key adds +0 to a sum that is never -0.
+    sum = add(sum, keep_first(p, smaller(16, visible - t), zero()));
+  }
+  return tree_sum(sum);
+}
+
+// Maximum, exponentials, sum and the factors of the merge, for each pair that sees this span.
+template <int kPairs>
+void soften(const AttentionRun& run, bool first_span, State<kPairs>& state) {
+  alignas(64) float maximum[16] = {};
+  alignas(64) float sum[16] = {};
+  for (int p = 0; p < kPairs; ++p) {
+    if (state.visible[p] <= 0) continue;
+    float* score = state.score + p * kSpan;
+    maximum[p] = scale_scores(score, state.visible[p], run.scale);
+    sum[p] = weigh_scores(score, state.visible[p], maximum[p]);
+  }
+  if (first_span) {
+    store(state.maximum, load(maximum));
+    return store(state.sum, load(sum));
+  }
+  const f32x16 old_maximum = load(state.maximum);
+  const f32x16 highest = greater(load(maximum), old_maximum);
+  const f32x16 a = exp(sub(old_maximum, highest));
+  const f32x16 b = exp(sub(load(maximum), highest));
+  const f32x16 merged = fma(load(sum), b, mul(load(state.sum), a));
+  store(state.old_factor, a);
+  store(state.new_factor, b);
+  store(maximum, highest);
+  store(sum, merged);
+  for (int p = 0; p < kPairs; ++p) {
+    if (state.visible[p] <= 0) continue;
+    state.maximum[p] = maximum[p];
+    state.sum[p] = sum[p];
+  }
+}
+
+// Weighted values of kVectors * 16 components over the keys of a span.
+template <typename Format, int kPairs, int kVectors>
+MUMMU_INLINE void weigh_values(const AttentionRun& run, const int32_t* pages, int64_t common,
+                               int64_t end, int64_t first_dim, const State<kPairs>& state,
+                               f32x16 (&sum)[kPairs][kVectors]) {
+  const std::byte* values = run.values + first_dim * Format::kBytes;
+  const int64_t row_bytes = run.head_dim * Format::kBytes;
+  const bool whole = first_dim + kVectors * 16 <= run.head_dim;
+  for (int64_t t = 0; t < end; ++t) {
+    const std::byte* row = values + pages[t / kPage] * run.page_bytes + t % kPage * row_bytes;
+    f32x16 value[kVectors];
+    MUMMU_UNROLL
+    for (int i = 0; i < kVectors; ++i) {
+      value[i] = whole ? Format::widen(row + i * 16 * Format::kBytes)
+                       : Format::widen_first(row, run.head_dim - first_dim);
+    }
+    MUMMU_UNROLL
+    for (int p = 0; p < kPairs; ++p) {
+      if (t >= common && t >= state.visible[p]) continue;
+      const f32x16 weight = all(state.score[p * kSpan + t]);
+      MUMMU_UNROLL
+      for (int i = 0; i < kVectors; ++i) sum[p][i] = fma(weight, value[i], sum[p][i]);
+    }
+  }
+}
+
+// Adds the span to out for kVectors * 16 components (fewer at the end of a head).
+template <typename Format, int kPairs, int kVectors>
+void merge_values(const AttentionRun& run, const int32_t* pages, bool first_span, int64_t first_dim,
+                  const State<kPairs>& state) {
+  int64_t common = kSpan;
+  for (int p = 0; p < kPairs; ++p) common = smaller(common, state.visible[p]);
+  f32x16 sum[kPairs][kVectors];
+  MUMMU_UNROLL
+  for (int p = 0; p < kPairs; ++p) {
+    MUMMU_UNROLL
+    for (int i = 0; i < kVectors; ++i) sum[p][i] = zero();
+  }
+  weigh_values<Format, kPairs, kVectors>(run, pages, common, state.visible[kPairs - 1], first_dim,
+                                         state, sum);
+  MUMMU_UNROLL
+  for (int p = 0; p < kPairs; ++p) {
+    if (state.visible[p] <= 0) continue;
+    float* out = run.out + offset_of(run, p) + first_dim;
+    MUMMU_UNROLL
+    for (int i = 0; i < kVectors; ++i) {
+      const int64_t n = smaller(16, run.head_dim - first_dim - i * 16);
+      f32x16 o = sum[p][i];
+      if (!first_span) {
+        const f32x16 old = mul(load_first(out + i * 16, n), all(state.old_factor[p]));
+        o = fma(o, all(state.new_factor[p]), old);
+      }
+      store_first(out + i * 16, o, n);
+    }
+  }
+}
+
+template <int kPairs>
+void divide_by_sums(const AttentionRun& run, const State<kPairs>& state) {
+  for (int p = 0; p < kPairs; ++p) {
+    float* out = run.out + offset_of(run, p);
+    for (int64_t d = 0; d < run.head_dim; d += 16) {
+      const int64_t n = smaller(16, run.head_dim - d);
+      store_first(out + d, div(load_first(out + d, n), all(state.sum[p])), n);
+    }
+  }
+}
+
+template <typename Format, int kPairs>
+void attend(const AttentionRun& run) {
+  State<kPairs> state;
+  if (run.head_dim <= kDims) lay_out_queries<kPairs>(run, 0, run.head_dim, state.q);
+  const int64_t keys = run.position + token_of(run, kPairs - 1) + 1;
+  for (int64_t first = 0; first < keys; first += kSpan) {
+    for (int p = 0; p < kPairs; ++p) {
+      state.visible[p] = smaller(kSpan, run.position + token_of(run, p) + 1 - first);
+    }
+    const int32_t* pages = run.pages + first / kPage;
+    const int64_t count = (state.visible[kPairs - 1] + kPage - 1) / kPage;
+    score_span<Format, kPairs>(run, pages, count, state);
+    soften<kPairs>(run, first == 0, state);
+    int64_t d = 0;
+    for (; d + kValueVectors * 16 <= run.head_dim; d += kValueVectors * 16) {
+      merge_values<Format, kPairs, kValueVectors>(run, pages, first == 0, d, state);
+    }
+    for (; d < run.head_dim; d += 16) {
+      merge_values<Format, kPairs, 1>(run, pages, first == 0, d, state);
+    }
+  }
+  divide_by_sums<kPairs>(run, state);
+}
+
+using Attend = void (*)(const AttentionRun& run);
+
+template <typename Format>
+constexpr Attend kAttend[] = {
+    attend<Format, 1>,  attend<Format, 2>,  attend<Format, 3>,
+    attend<Format, 4>,  attend<Format, 5>,  attend<Format, 6>,
+#if defined(__AVX512F__)
+    attend<Format, 7>,  attend<Format, 8>,  attend<Format, 9>,
+    attend<Format, 10>, attend<Format, 11>, attend<Format, 12>,
+#endif
+};
+static_assert(sizeof kAttend<F32> / sizeof(Attend) == kAttentionPairs);
+
+}  // namespace
+
+void attention(const AttentionRun& run) {
+  if (run.type == DType::f32) return kAttend<F32>[run.pairs - 1](run);
+  kAttend<F16>[run.pairs - 1](run);
+}
+
+}  // namespace mummu::MUMMU_KERNEL_NAMESPACE

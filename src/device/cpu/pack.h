@@ -1,0 +1,32 @@
+#pragma once
+
+// How the CPU device lays out a weight: panels of 16 output rows, the last one padded with zeros,
+// inside a panel k ascending. No value changes and nothing is widened; every instruction set reads
+// the same bytes.
+//   floats   (columns, 16) values
+//   blocks   for each 32 columns: the weights in vectors of 64 bytes, four k of each of the 16 rows
+//            (q8_0: vector j holds k = 4j..4j+3; nibbles: its low halves k = 4j..4j+3, its high
+//            halves k = 16+4j..16+4j+3), then f16 scales[16], then for q4_1 f16 minima[16]
+
+#include <cstdint>
+
+#include "base/dtype.h"
+#include "device/tensor.h"
+#include "mummu/result.h"
+
+namespace mummu::cpu {
+
+// Whether this device computes with weights of a type.
+bool can_pack(DType type);
+
+// Bytes of one panel.
+//   requires  can_pack(type), columns a multiple of its block
+int64_t panel_bytes(DType type, int64_t columns);
+
+// Bytes of all panels.
+int64_t packed_bytes(DType type, int64_t rows, int64_t columns);
+
+//   errors   as Ops::pack
+Result<Weight> pack(const WeightSource& source);
+
+}  // namespace mummu::cpu
