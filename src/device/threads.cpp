@@ -12,16 +12,20 @@ namespace mummu {
 namespace {
 
 // How long a helper looks for the next round before it sleeps: longer than the serial parts of a
-// step, short against what a wasted core costs others.
+// step, short against what a spinning core costs others.
 constexpr int64_t kSpinNs = 40'000;
-// How long the caller spins for helpers inside before it sleeps and watches them.
+// How long the caller spins for the helpers inside before it sleeps and watches them.
 constexpr int64_t kPatienceNs = 60'000;
 // A helper that held a piece this long without running has lost its core to another program.
 constexpr int64_t kStarvedNs = 100'000;
-// Helpers then rest: this long at first, twice as long each time, up to the longest.
+// Time lost to starved helpers counts this often against the time that helpers saved, and savings
+// beyond the most are forgotten.
+constexpr int64_t kLossWeight = 2;
+constexpr int64_t kMostCreditNs = 10'000'000;
+// In the red, helpers rest: this long at first, twice as long each time, up to the longest.
 constexpr int64_t kFirstRestNs = 25'000'000;
 constexpr int64_t kLongestRestNs = 400'000'000;
-// After this long without a starved helper the next rest is short again.
+// Helpers that were useful for this long have a short rest next time.
 constexpr int64_t kForgetNs = 200'000'000;
 
 constexpr int kMostHelpers = 1023;
@@ -73,7 +77,7 @@ class SignalsBlocked {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int helpers) {
+ThreadPool::ThreadPool(int helpers) : credit_ns_(kMostCreditNs) {
   const SignalsBlocked blocked;
   helpers_.reserve(static_cast<size_t>(helpers));
   for (int i = 0; i < helpers; ++i) {
@@ -106,9 +110,12 @@ void ThreadPool::for_each(int64_t count, void (*work)(void*, int64_t), void* con
   }
   job_ = {work, context, count};
   next_.store(0, std::memory_order_relaxed);
+  const int64_t start = now_ns();
   open_gate();
-  take_pieces();
-  wait_for_helpers();
+  const int64_t own = std::max<int64_t>(1, take_pieces());
+  const int64_t end = now_ns();
+  const int64_t saved = (end - start) / own * (count - own);
+  account(saved, wait_for_helpers());
 }
 
 // --- helpers ----------------------------------------------------------------------------------
@@ -163,11 +170,12 @@ void ThreadPool::leave(Helper& self) {
   }
 }
 
-void ThreadPool::take_pieces() {
+// Works until all pieces are handed out; returns how many it did.
+int64_t ThreadPool::take_pieces() {
   const Job job = job_;
-  for (;;) {
+  for (int64_t done = 0;; ++done) {
     const int64_t piece = next_.fetch_add(1, std::memory_order_relaxed);
-    if (piece >= job.count) return;
+    if (piece >= job.count) return done;
     job.work(job.context, piece);
   }
 }
@@ -186,15 +194,17 @@ void ThreadPool::open_gate() {
   round_started_.notify_all();
 }
 
-void ThreadPool::wait_for_helpers() {
+// Returns how long the caller waited for a helper that had lost its core.
+int64_t ThreadPool::wait_for_helpers() {
   const Gate gate = gate_.fetch_and(~kOpen, std::memory_order_acquire);
-  if ((gate & kInside) == 0) return;
+  if ((gate & kInside) == 0) return 0;
   const auto empty = [&] { return (gate_.load(std::memory_order_acquire) & kInside) == 0; };
-  if (spin(kPatienceNs, empty)) return;
+  if (spin(kPatienceNs, empty)) return 0;
   const int64_t since = now_ns();
   watch_helpers();
   block_until_empty();
-  if (a_helper_starved(since)) rest(now_ns());
+  const int64_t starved = starved_ns(since);
+  return starved > kStarvedNs ? starved : 0;
 }
 
 void ThreadPool::block_until_empty() {
@@ -212,16 +222,22 @@ void ThreadPool::watch_helpers() {
   }
 }
 
-// Whether one of the watched helpers spent much of the time since then without a core. A helper
-// that computed all the while merely had a long piece.
-bool ThreadPool::a_helper_starved(int64_t since_ns) const {
+// How long a watched helper was without a core since then, at the most. A helper that computed all
+// the while merely had a long piece.
+int64_t ThreadPool::starved_ns(int64_t since_ns) const {
+  int64_t longest = 0;
   for (const auto& helper : helpers_) {
     if (helper->watched_cpu_ns < 0) continue;
     const int64_t ran = read_clock_ns(helper->cpu_clock) - helper->watched_cpu_ns;
     const int64_t passed = helper->left_ns.load(std::memory_order_relaxed) - since_ns;
-    if (passed - ran > kStarvedNs) return true;
+    longest = std::max(longest, passed - ran);
   }
-  return false;
+  return longest;
+}
+
+void ThreadPool::account(int64_t saved_ns, int64_t lost_ns) {
+  credit_ns_ = std::min(credit_ns_ + saved_ns - kLossWeight * lost_ns, kMostCreditNs);
+  if (lost_ns > 0 && credit_ns_ < 0) rest(now_ns());
 }
 
 // Whether the helpers step back now; they sleep, because no round starts for them.
@@ -238,6 +254,7 @@ void ThreadPool::rest(int64_t now_ns) {
   const bool again = rest_ns_ != 0 && now_ns - resumed_ns_ < kForgetNs;
   rest_ns_ = again ? std::min(2 * rest_ns_, kLongestRestNs) : kFirstRestNs;
   rest_until_ns_ = now_ns + rest_ns_;
+  credit_ns_ = 0;
 }
 
 Threads::Threads(int n) {

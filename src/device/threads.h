@@ -60,13 +60,14 @@ class ThreadPool final : public Parallel::Pool {
   bool wait_for_round(Gate& seen);
   bool enter(Gate seen);
   void leave(Helper& self);
-  void take_pieces();
+  int64_t take_pieces();
 
   void open_gate();
-  void wait_for_helpers();
+  int64_t wait_for_helpers();
   void block_until_empty();
   void watch_helpers();
-  bool a_helper_starved(int64_t since_ns) const;
+  int64_t starved_ns(int64_t since_ns) const;
+  void account(int64_t saved_ns, int64_t lost_ns);
   bool resting();
   void rest(int64_t now_ns);
 
@@ -77,7 +78,9 @@ class ThreadPool final : public Parallel::Pool {
   std::atomic<bool> caller_sleeps_{false};
   std::atomic<bool> stop_{false};
 
-  // The caller's own: when helpers that stepped back are tried again, and how long they rest.
+  // The caller's own account: time that helpers saved it lately, less what waiting for starved ones
+  // cost; when helpers that rest are tried again; when they last were; how long they rest.
+  int64_t credit_ns_;
   int64_t rest_until_ns_ = 0;
   int64_t resumed_ns_ = 0;
   int64_t rest_ns_ = 0;

@@ -1,0 +1,1 @@
+#include "base/count_allocations.h"
