@@ -7,6 +7,7 @@
 #include <span>
 
 #include "device/cpu/kernels.h"
+#include "device/cpu/memory.h"
 #include "device/cpu/schedule.h"
 #include "device/ops.h"
 
@@ -55,6 +56,7 @@ class CpuOps final : public Ops {
 
   Schedule schedule_;
   const Kernels& kernels_;
+  Arena arena_;  // of weights
   // Scratch of a matmul: the prepared tokens of one group.
   Tensor blocks_;  // (tokens, block bytes) u8
   Tensor floats_;  // (tokens, columns) f32

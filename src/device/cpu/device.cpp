@@ -37,7 +37,7 @@ void CpuOps::download(View view, void* host) {
   std::memcpy(host, view.data, static_cast<size_t>(view.bytes()));
 }
 
-Result<Weight> CpuOps::pack(const WeightSource& source) { return cpu::pack(source); }
+Result<Weight> CpuOps::pack(const WeightSource& source) { return cpu::pack(source, arena_); }
 
 int64_t CpuOps::packed_bytes(DType type, int64_t rows, int64_t columns) const {
   return cpu::packed_bytes(type, rows, columns);

@@ -3,8 +3,11 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <new>
+#include <optional>
+#include <utility>
 
 #include "base/checked.h"
 #include "base/fail.h"
@@ -13,6 +16,8 @@ namespace mummu::cpu {
 namespace {
 
 constexpr int64_t kLargePage = int64_t{2} << 20;
+constexpr int64_t kSlabBytes = int64_t{64} << 20;
+constexpr int64_t kAlignment = 64;
 
 // An anonymous mapping; `data` lies at a large page's boundary where the mapping holds one.
 class Mapping final : public Memory {
@@ -36,11 +41,18 @@ void* large_page_boundary(void* base) {
   return reinterpret_cast<void*>((address + up) & ~up);
 }
 
+// Rounds up to the alignment, at least one unit of it.
+std::optional<int64_t> aligned(int64_t bytes) {
+  const auto up = checked_add(std::max<int64_t>(bytes, 1), kAlignment - 1);
+  return up ? std::optional(*up / kAlignment * kAlignment) : up;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Memory>> allocate(int64_t bytes, std::string_view what) {
   const bool large = bytes >= kLargePage;
-  const auto wanted = checked_add(std::max<int64_t>(bytes, 64), large ? kLargePage : 0);
+  const auto least = aligned(bytes);
+  const auto wanted = least ? checked_add(*least, large ? kLargePage : 0) : least;
   const auto length = static_cast<size_t>(wanted.value_or(0));
   void* base = length == 0 ? MAP_FAILED
                            : mmap(nullptr, length, PROT_READ | PROT_WRITE,
@@ -49,7 +61,7 @@ Result<std::unique_ptr<Memory>> allocate(int64_t bytes, std::string_view what) {
     return fail(Error::no_memory, "no memory for {}: {} bytes", what, bytes);
   }
   void* data = large ? large_page_boundary(base) : base;
-  // Advice only: without it everything works, a few percent slower.
+  // Advice only: without it everything works, but slower.
   if (large) madvise(data, static_cast<size_t>(bytes), MADV_HUGEPAGE);
   std::unique_ptr<Memory> memory(new (std::nothrow) Mapping(base, length, data));
   if (!memory) {
@@ -57,6 +69,58 @@ Result<std::unique_ptr<Memory>> allocate(int64_t bytes, std::string_view what) {
     return fail(Error::no_memory, "no memory for {}", what);
   }
   return memory;
+}
+
+struct Arena::Slab {
+  std::unique_ptr<Memory> memory;
+  int64_t bytes;
+  std::atomic<int64_t> users{1};
+
+  void leave() {
+    if (users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+};
+
+namespace {
+
+class Piece final : public Memory {
+ public:
+  Piece(Arena::Slab& slab, int64_t offset)
+      : slab_(slab), data_(static_cast<std::byte*>(slab.memory->data()) + offset) {
+    slab_.users.fetch_add(1, std::memory_order_relaxed);
+  }
+  Piece(const Piece&) = delete;
+  Piece& operator=(const Piece&) = delete;
+  ~Piece() override { slab_.leave(); }
+
+  void* data() override { return data_; }
+
+ private:
+  Arena::Slab& slab_;
+  std::byte* data_;
+};
+
+}  // namespace
+
+Arena::~Arena() {
+  if (slab_ != nullptr) slab_->leave();
+}
+
+Result<std::unique_ptr<Memory>> Arena::allocate(int64_t bytes, std::string_view what) {
+  const int64_t wanted = aligned(bytes).value_or(bytes);
+  if (slab_ == nullptr || slab_->bytes - used_ < wanted) {
+    const int64_t slab_bytes = std::max(kSlabBytes, wanted);
+    MUMMU_TRY(auto memory, cpu::allocate(slab_bytes, what));
+    auto* slab = new (std::nothrow) Slab{std::move(memory), slab_bytes};
+    if (slab == nullptr) return fail(Error::no_memory, "no memory for {}", what);
+    if (slab_ != nullptr) slab_->leave();
+    slab_ = slab;
+    used_ = 0;
+  }
+  std::unique_ptr<Memory> piece(new (std::nothrow) Piece(*slab_, used_));
+  if (!piece) return fail(Error::no_memory, "no memory for {}", what);
+  used_ += wanted;
+  return piece;
 }
 
 }  // namespace mummu::cpu

@@ -1,7 +1,8 @@
 #pragma once
 
-// Memory of the CPU device: zero-filled, aligned for vectors, and in large pages where it is big,
-// so that a step that streams all weights does not stall on address translation.
+// Memory of the CPU device: zero-filled and aligned for vectors. Weights come from an Arena, which
+// cuts them from large slabs, so that all of them lie in large pages: a step that streams every
+// weight then neither stalls on address translation nor loses its prefetch at every 4 KiB.
 
 #include <cstdint>
 #include <memory>
@@ -15,5 +16,25 @@ namespace mummu::cpu {
 // Allocates at least `bytes`, zero-filled, at a multiple of 64; untouched pages cost nothing.
 //   errors   no_memory: names `what`
 Result<std::unique_ptr<Memory>> allocate(int64_t bytes, std::string_view what);
+
+// Cuts memory from slabs. A slab goes back to the system when the last piece of it has died and the
+// arena has moved on. Pieces may outlive the arena and die on any thread; cutting is for one thread
+// at a time.
+class Arena {
+ public:
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena();
+
+  // As allocate.
+  Result<std::unique_ptr<Memory>> allocate(int64_t bytes, std::string_view what);
+
+  struct Slab;
+
+ private:
+  Slab* slab_ = nullptr;  // being cut; the arena counts as one user of it
+  int64_t used_ = 0;
+};
 
 }  // namespace mummu::cpu

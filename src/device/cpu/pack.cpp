@@ -102,10 +102,10 @@ int64_t packed_bytes(DType type, int64_t rows, int64_t columns) {
   return (rows + kPanelRows - 1) / kPanelRows * panel_bytes(type, columns);
 }
 
-Result<Weight> pack(const WeightSource& source) {
+Result<Weight> pack(const WeightSource& source, Arena& arena) {
   MUMMU_TRY(check_source(source));
   MUMMU_TRY(const int64_t bytes, checked_packed_bytes(source));
-  MUMMU_TRY(auto memory, allocate(bytes, "a weight"));
+  MUMMU_TRY(auto memory, arena.allocate(bytes, "a weight"));
   const int64_t panel = panel_bytes(source.type, source.columns);
   const int64_t row = row_bytes(source.type, source.columns);
   const int64_t panels_at_once = std::max<int64_t>(1, kReadBytes / std::max<int64_t>(1, panel));

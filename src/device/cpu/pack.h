@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "base/dtype.h"
+#include "device/cpu/memory.h"
 #include "device/tensor.h"
 #include "mummu/result.h"
 
@@ -27,6 +28,6 @@ int64_t panel_bytes(DType type, int64_t columns);
 int64_t packed_bytes(DType type, int64_t rows, int64_t columns);
 
 //   errors   as Ops::pack
-Result<Weight> pack(const WeightSource& source);
+Result<Weight> pack(const WeightSource& source, Arena& arena);
 
 }  // namespace mummu::cpu
