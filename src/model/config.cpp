@@ -1,0 +1,82 @@
+#include "model/config.h"
+
+#include <cmath>
+
+#include "base/fail.h"
+
+namespace mummu {
+
+namespace {
+
+// Far above any known checkpoint, far below where a product of two could overflow.
+constexpr int64_t kMaxLayers = 1 << 12;
+constexpr int64_t kMaxWidth = 1 << 24;
+constexpr int64_t kMaxContext = 1 << 30;
+
+Result<void> within(std::string_view where, std::string_view what, int64_t value, int64_t most) {
+  if (value >= 1 && value <= most) return {};
+  return fail(Error::corrupt, "{}: {} is {}, expected 1 to {}", where, what, value, most);
+}
+
+Result<void> positive(std::string_view where, std::string_view what, double value) {
+  if (std::isfinite(value) && value > 0) return {};
+  return fail(Error::corrupt, "{}: {} is {}, expected a positive finite number", where, what,
+              value);
+}
+
+Result<void> check_llama3(const RopeConfig& rope, std::string_view where) {
+  MUMMU_TRY(positive(where, "rope low_freq_factor", rope.low_freq_factor));
+  MUMMU_TRY(positive(where, "rope high_freq_factor", rope.high_freq_factor));
+  if (rope.high_freq_factor > rope.low_freq_factor) return {};
+  return fail(Error::corrupt, "{}: rope high_freq_factor {} is not above low_freq_factor {}", where,
+              rope.high_freq_factor, rope.low_freq_factor);
+}
+
+Result<void> check_yarn(const RopeConfig& rope, std::string_view where) {
+  MUMMU_TRY(positive(where, "rope beta_fast", rope.beta_fast));
+  MUMMU_TRY(positive(where, "rope beta_slow", rope.beta_slow));
+  MUMMU_TRY(positive(where, "rope attention_factor", rope.attention_factor));
+  if (rope.theta > 1) return {};
+  return fail(Error::corrupt, "{}: rope theta is {}, yarn needs more than 1", where, rope.theta);
+}
+
+Result<void> check_rope(const ModelConfig& config, std::string_view where) {
+  const RopeConfig& rope = config.rope;
+  MUMMU_TRY(positive(where, "rope theta", rope.theta));
+  MUMMU_TRY(positive(where, "rope factor", rope.factor));
+  if (rope.rotary_dim < 2 || rope.rotary_dim % 2 != 0 || rope.rotary_dim > config.head_dim)
+    return fail(
+        Error::corrupt,
+        "{}: {} components of a head are rotated, expected an even number up to head_dim {}", where,
+        rope.rotary_dim, config.head_dim);
+  if (rope.kind == RopeKind::llama3 || rope.kind == RopeKind::yarn)
+    MUMMU_TRY(positive(where, "rope original_max_position_embeddings", rope.original_context));
+  if (rope.kind == RopeKind::llama3) return check_llama3(rope, where);
+  if (rope.kind == RopeKind::yarn) return check_yarn(rope, where);
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_config(const ModelConfig& config, std::string_view where) {
+  MUMMU_TRY(within(where, "the number of layers", config.layers, kMaxLayers));
+  MUMMU_TRY(within(where, "the hidden size", config.hidden, kMaxWidth));
+  MUMMU_TRY(within(where, "the feed-forward size", config.ffn, kMaxWidth));
+  MUMMU_TRY(within(where, "the number of heads", config.heads, kMaxWidth));
+  MUMMU_TRY(within(where, "the number of kv_heads", config.kv_heads, config.heads));
+  MUMMU_TRY(within(where, "head_dim", config.head_dim, kMaxWidth));
+  MUMMU_TRY(within(where, "heads * head_dim", config.heads * config.head_dim, kMaxWidth));
+  MUMMU_TRY(within(where, "the vocabulary size", config.vocab, int64_t{1} << 30));
+  MUMMU_TRY(within(where, "the context length", config.context, kMaxContext));
+  MUMMU_TRY(positive(where, "the norm's eps", config.norm_eps));
+  if (config.heads % config.kv_heads != 0)
+    return fail(Error::corrupt, "{}: {} heads cannot share {} kv_heads evenly", where, config.heads,
+                config.kv_heads);
+  for (TokenId id : config.end_ids)
+    if (id < 0 || id >= config.vocab)
+      return fail(Error::corrupt, "{}: end-of-sequence id {} is outside the vocabulary of {}",
+                  where, id, config.vocab);
+  return check_rope(config, where);
+}
+
+}  // namespace mummu

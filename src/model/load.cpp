@@ -1,0 +1,131 @@
+#include "model/load.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/edge.h"
+#include "base/fail.h"
+
+namespace mummu {
+
+namespace {
+
+// The end ids of the configuration and of the tokenizer together.
+std::vector<TokenId> all_end_ids(const ModelConfig& config, const Tokenizer& tokenizer) {
+  std::vector<TokenId> ids = config.end_ids;
+  for (TokenId id : tokenizer.end_ids())
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+  return ids;
+}
+
+Result<void> check_tokenizer(const ModelConfig& config, const Tokenizer& tokenizer,
+                             const std::string& path, const LogSink& log) {
+  if (tokenizer.vocab() > config.vocab)
+    return fail(Error::corrupt, "{}: the tokenizer has {} tokens, the embedding {} rows", path,
+                tokenizer.vocab(), config.vocab);
+  for (TokenId id : config.end_ids)
+    if (id >= tokenizer.vocab())
+      return fail(Error::corrupt, "{}: end-of-sequence id {} is outside the tokenizer's {} tokens",
+                  path, id, tokenizer.vocab());
+  const auto eos = tokenizer.eos();
+  const auto& ids = config.end_ids;
+  if (log && eos && !ids.empty() && std::find(ids.begin(), ids.end(), *eos) == ids.end())
+    log(LogLevel::warning,
+        fmt::format("{}: the tokenizer's end-of-sequence id {} is not among those of the "
+                    "configuration; all of them end an answer",
+                    path, *eos));
+  return {};
+}
+
+ModelInfo make_info(const Checkpoint& checkpoint, const WeightPlan& plan, const Model::Impl& impl) {
+  const ModelConfig& config = checkpoint.config;
+  return {.architecture = config.architecture,
+          .name = config.name,
+          .format = checkpoint.format == Format::gguf ? "gguf" : "safetensors",
+          .weight_types = plan.types(),
+          .layers = config.layers,
+          .hidden = config.hidden,
+          .ffn = config.ffn,
+          .heads = config.heads,
+          .kv_heads = config.kv_heads,
+          .head_dim = config.head_dim,
+          .vocab = config.vocab,
+          .parameters = plan.parameters(),
+          .context = config.context,
+          .file_bytes = plan.file_bytes(),
+          .packed_bytes = plan.packed_bytes(),
+          .kv_bytes_per_token = impl.decoder.page_bytes(DType::f16) / kPageTokens,
+          .has_chat_template = impl.chat_template.has_value(),
+          .end_ids = all_end_ids(config, impl.tokenizer)};
+}
+
+}  // namespace
+
+Result<ModelLoad> ModelLoad::plan(const std::string& path, const Device& device,
+                                  const LogSink& log) {
+  ModelLoad load;
+  MUMMU_TRY(auto checkpoint, open_checkpoint(path));
+  load.checkpoint_ = std::make_unique<Checkpoint>(std::move(checkpoint));
+  const ModelConfig& config = load.checkpoint_->config;
+
+  load.plan_ = std::make_unique<WeightPlan>(load.checkpoint_->table(), load.checkpoint_->format,
+                                            device.ops());
+  MUMMU_TRY(auto tokenizer, Tokenizer::load(load.checkpoint_->text_path));
+  MUMMU_TRY(check_tokenizer(config, tokenizer, path, log));
+  load.impl_ = std::make_unique<Model::Impl>(Model::Impl{.info = {},
+                                                         .decoder = {},
+                                                         .ops = &device.ops(),
+                                                         .tokenizer = std::move(tokenizer),
+                                                         .chat_template = {}});
+  load.checkpoint_->family->bind(config, *load.plan_, load.impl_->decoder);
+  MUMMU_TRY(load.plan_->check());
+  load.impl_->info = make_info(*load.checkpoint_, *load.plan_, *load.impl_);
+
+  const int64_t memory = device.info().memory_bytes;
+  if (memory > 0 && load.plan_->packed_bytes() > memory)
+    return fail(Error::no_memory, "{}: the weights take {} bytes, the device has {}", path,
+                load.plan_->packed_bytes(), memory);
+  load.load_ = std::make_unique<WeightLoad>(*load.plan_, device.ops());
+  return load;
+}
+
+Result<bool> ModelLoad::step() { return load_->step(); }
+
+Result<Model> ModelLoad::finish() {
+  impl_->info.packed_bytes = load_->packed_bytes();
+  MUMMU_TRY(check_alive(*impl_->ops, impl_->decoder, checkpoint_->table().files().front().path()));
+  return Model(std::move(impl_));
+}
+
+Result<void> check_alive(Ops& ops, const Decoder& decoder, const std::string& path) {
+  for (float divisor : decoder.rope.divisors)
+    if (!std::isfinite(divisor) || divisor <= 0)
+      return fail(Error::corrupt, "{}: a rope divisor is {}", path, divisor);
+
+  const auto last = static_cast<TokenId>(decoder.vocab() - 1);
+  const std::array<TokenId, 3> ids = {0, std::min<TokenId>(1, last), last};
+  constexpr std::array<int32_t, 3> kPositions = {0, 1, 2};
+  constexpr std::array<int32_t, 1> kPages = {0};
+  const auto tokens = static_cast<size_t>(std::min<int64_t>(3, decoder.context()));
+  const Segment segment{.tokens = static_cast<int64_t>(tokens), .pages = kPages};
+  const std::array<int32_t, 1> wanted = {static_cast<int32_t>(tokens) - 1};
+
+  MUMMU_TRY(auto state, decoder.make_state(ops, {.pages = 1, .tokens = 3, .wanted = 1}));
+  std::vector<float> logits(static_cast<size_t>(decoder.vocab()));
+  MUMMU_TRY(decoder.run(ops, state,
+                        {.ids = std::span(ids).first(tokens),
+                         .positions = std::span(kPositions).first(tokens),
+                         .segments = {&segment, 1},
+                         .wanted = wanted},
+                        logits));
+  for (float logit : logits)
+    if (!std::isfinite(logit))
+      return fail(Error::corrupt, "{}: the model computes logits that are not finite", path);
+  const auto [low, high] = std::minmax_element(logits.begin(), logits.end());
+  if (*low == *high && logits.size() > 1)
+    return fail(Error::corrupt, "{}: the model computes the same logit for every token", path);
+  return {};
+}
+
+}  // namespace mummu

@@ -1,0 +1,47 @@
+#pragma once
+
+// A load, one tensor at a time: everything is planned and checked first, then step() reads until
+// there is nothing left. It may move between calls, and dropping it drops what was loaded. One
+// thread at a time; the Device must outlive it.
+
+#include <memory>
+#include <string>
+
+#include "model/checkpoint.h"
+#include "model/load_weights.h"
+#include "model/model_impl.h"
+#include "mummu/model.h"
+#include "mummu/result.h"
+
+namespace mummu {
+
+class ModelLoad {
+ public:
+  // Opens and checks everything but the payload.
+  //   errors   those of Model::load but cancelled
+  static Result<ModelLoad> plan(const std::string& path, const Device& device, const LogSink& log);
+
+  // Reads the next tensor; false when all are read.
+  Result<bool> step();
+  // The model, tried once: finite logits that are not all the same.
+  //   requires step() returned false
+  Result<Model> finish();
+
+  const LoadProgress& progress() const { return load_->progress(); }
+  const ModelInfo& info() const { return impl_->info; }
+
+ private:
+  ModelLoad() = default;
+
+  std::unique_ptr<Checkpoint> checkpoint_;
+  std::unique_ptr<Model::Impl> impl_;
+  std::unique_ptr<WeightPlan> plan_;
+  std::unique_ptr<WeightLoad> load_;
+};
+
+// Runs a few tokens through a decoder whose weights are loaded.
+//   errors   corrupt (logits that are not finite, or all equal; rope divisors that are no numbers),
+//            no_memory
+Result<void> check_alive(Ops& ops, const Decoder& decoder, const std::string& path);
+
+}  // namespace mummu

@@ -1,0 +1,93 @@
+#include "model/load_weights.h"
+
+#include <bit>
+#include <cstring>
+
+namespace mummu {
+
+namespace {
+
+//   source   IEEE 754 binary16: 1 sign, 5 exponent (bias 15), 10 fraction bits
+float widen_f16(uint16_t half) {
+  const uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
+  const uint32_t exponent = (half >> 10) & 31U;
+  const uint32_t fraction = half & 1023U;
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000U | fraction << 13);
+  if (exponent != 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
+  const float magnitude = static_cast<float>(fraction) * 0x1p-24F;
+  return sign ? -magnitude : magnitude;
+}
+
+float widen(DType type, const std::byte* from) {
+  uint16_t half = 0;
+  if (type == DType::f32) {
+    float value = 0;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
+  std::memcpy(&half, from, sizeof half);
+  if (type == DType::f16) return widen_f16(half);
+  return std::bit_cast<float>(static_cast<uint32_t>(half) << 16);
+}
+
+}  // namespace
+
+Result<std::vector<float>> read_floats(const TensorTable& table, const TensorInfo& tensor) {
+  std::vector<std::byte> bytes(static_cast<size_t>(tensor.size_bytes));
+  MUMMU_TRY(table.read(tensor, 0, bytes));
+  std::vector<float> out(static_cast<size_t>(tensor.elements()));
+  const auto size = static_cast<size_t>(info(*tensor.type).bytes);
+  for (size_t i = 0; i < out.size(); ++i) out[i] = widen(*tensor.type, bytes.data() + i * size);
+  return out;
+}
+
+WeightLoad::WeightLoad(const WeightPlan& plan, Ops& ops)
+    : table_(plan.table()), ops_(ops), planned_(plan.in_file_order()) {
+  progress_.total = plan.file_bytes();
+}
+
+Result<bool> WeightLoad::step() {
+  if (next_ == planned_.size()) return false;
+  const PlannedTensor& planned = planned_[next_];
+  MUMMU_TRY(planned.matrix ? load_matrix(planned) : load_vector(planned));
+  progress_.bytes += planned.tensor->size_bytes;
+  ++next_;
+  return true;
+}
+
+Result<void> WeightLoad::load_matrix(const PlannedTensor& planned) {
+  const TensorInfo& tensor = *planned.tensor;
+  const RowOrder order = planned.order;
+  const int64_t row = row_bytes(*tensor.type, tensor.shape[1]);
+  const auto read = [&](int64_t first, int64_t count, std::span<std::byte> out) -> Result<void> {
+    if (order.interleaved_head_dim == 0) return table_.read(tensor, first * row, out);
+    for (int64_t i = 0; i < count; ++i) {
+      const auto target = out.subspan(static_cast<size_t>(i * row), static_cast<size_t>(row));
+      MUMMU_TRY(table_.read(tensor, order.file_row(first + i) * row, target));
+    }
+    return {};
+  };
+  MUMMU_TRY(*planned.matrix, ops_.pack({.type = *tensor.type,
+                                        .rows = tensor.shape[0],
+                                        .columns = tensor.shape[1],
+                                        .read = read}));
+  packed_bytes_ += planned.matrix->bytes();
+  return {};
+}
+
+Result<void> WeightLoad::load_vector(const PlannedTensor& planned) {
+  MUMMU_TRY(const auto stored, read_floats(table_, *planned.tensor));
+  std::vector<float> values(stored.size());
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = stored[static_cast<size_t>(planned.order.file_row(static_cast<int64_t>(i)))];
+  if (planned.host) {
+    *planned.host = std::move(values);
+    return {};
+  }
+  MUMMU_TRY(*planned.vector, ops_.make(DType::f32, 1, static_cast<int64_t>(values.size())));
+  ops_.upload(values.data(), planned.vector->view());
+  packed_bytes_ += planned.vector->view().bytes();
+  return {};
+}
+
+}  // namespace mummu

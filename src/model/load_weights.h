@@ -1,0 +1,42 @@
+#pragma once
+
+// Reads what a WeightPlan found and packs it on the device, one tensor at a time, in the order of
+// the files. Never holds more than one tensor besides what is packed.
+
+#include <cstdint>
+#include <vector>
+
+#include "model/weight_plan.h"
+#include "mummu/model.h"
+#include "mummu/result.h"
+
+namespace mummu {
+
+class WeightLoad {
+ public:
+  // The plan's table, the device and the slots must outlive it.
+  WeightLoad(const WeightPlan& plan, Ops& ops);
+
+  // Loads the next tensor; false when there was none left.
+  //   errors   corrupt (a file that was truncated meanwhile), no_memory, io
+  Result<bool> step();
+
+  const LoadProgress& progress() const { return progress_; }
+  int64_t packed_bytes() const { return packed_bytes_; }  // so far
+
+ private:
+  Result<void> load_matrix(const PlannedTensor& planned);
+  Result<void> load_vector(const PlannedTensor& planned);
+
+  const TensorTable& table_;
+  Ops& ops_;
+  std::vector<PlannedTensor> planned_;
+  size_t next_ = 0;
+  LoadProgress progress_;
+  int64_t packed_bytes_ = 0;
+};
+
+// The floats of a tensor of F32, F16 or BF16, widened exactly.
+Result<std::vector<float>> read_floats(const TensorTable& table, const TensorInfo& tensor);
+
+}  // namespace mummu

@@ -1,0 +1,177 @@
+#include "model/weight_plan.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/fail.h"
+#include "file/quote.h"
+
+namespace mummu {
+
+namespace {
+
+// Names that one message lists of each kind; a real checkpoint never comes near it.
+constexpr size_t kMaxListed = 2000;
+
+void add_list(std::string& out, std::string_view what, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  if (!out.empty()) out += "; ";
+  const std::span listed(names.data(), std::min(names.size(), kMaxListed));
+  out += fmt::format("{}: {}", what, fmt::join(listed, ", "));
+  if (names.size() > listed.size())
+    out += fmt::format(" and {} more", names.size() - listed.size());
+}
+
+bool is_float(DType type) {
+  return type == DType::f32 || type == DType::f16 || type == DType::bf16;
+}
+
+// Names of tensors come from strangers: those that are not plain are quoted.
+std::string shown(const std::string& name) {
+  const bool plain =
+      !name.empty() && name.size() <= 80 &&
+      std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 127; });
+  return plain ? name : quote(name);
+}
+
+}  // namespace
+
+bool can_compute(DType type) {
+  constexpr std::array kTypes = {DType::f32,  DType::f16,  DType::bf16,
+                                 DType::q8_0, DType::q4_0, DType::q4_1};
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+int64_t RowOrder::file_row(int64_t row) const {
+  if (interleaved_head_dim == 0) return row;
+  const int64_t half_dim = interleaved_head_dim / 2;
+  const int64_t component = row % interleaved_head_dim;
+  return row - component + component % half_dim * 2 + component / half_dim;
+}
+
+WeightPlan::WeightPlan(const TensorTable& table, Format format, const Ops& ops)
+    : table_(table), format_(format), ops_(ops), claimed_(table.tensors().size(), false) {}
+
+void WeightPlan::at(Name prefix) {
+  prefix_ = format_ == Format::gguf ? prefix.gguf : prefix.safetensors;
+}
+
+void WeightPlan::at_layer(Name prefix, int64_t layer) {
+  at(prefix);
+  prefix_ += fmt::format(".{}.", layer);
+}
+
+std::string WeightPlan::full(Name name, std::string_view suffix) const {
+  return fmt::format("{}{}{}", prefix_, format_ == Format::gguf ? name.gguf : name.safetensors,
+                     suffix);
+}
+
+bool WeightPlan::has(Name name) const { return table_.find(full(name, ".weight")) != nullptr; }
+
+std::vector<int64_t> WeightPlan::shape(Name name) const {
+  const TensorInfo* tensor = table_.find(full(name, ".weight"));
+  return tensor ? tensor->shape : std::vector<int64_t>();
+}
+
+void WeightPlan::ignore(Name name) {
+  if (const TensorInfo* tensor = table_.find(full(name, ".weight")))
+    claimed_[static_cast<size_t>(tensor - table_.tensors().data())] = true;
+}
+
+void WeightPlan::ignore_suffix(std::string_view suffix) { ignored_suffixes_.emplace_back(suffix); }
+
+const TensorInfo* WeightPlan::claim(const std::string& name, std::span<const int64_t> shape) {
+  const TensorInfo* tensor = table_.find(name);
+  if (!tensor) {
+    missing_.push_back(name);
+    return nullptr;
+  }
+  claimed_[static_cast<size_t>(tensor - table_.tensors().data())] = true;
+  if (!std::equal(shape.begin(), shape.end(), tensor->shape.begin(), tensor->shape.end())) {
+    misshapen_.push_back(fmt::format("{} is {}, expected {}", name, shape_text(tensor->shape),
+                                     shape_text({shape.begin(), shape.end()})));
+    return nullptr;
+  }
+  file_bytes_ += tensor->size_bytes;
+  parameters_ += tensor->elements();
+  return tensor;
+}
+
+void WeightPlan::note_type(const TensorInfo& tensor) {
+  types_.push_back(fmt::format("{} is {}", shown(tensor.name), tensor.type_name));
+}
+
+void WeightPlan::matrix(Weight& slot, Name name, int64_t rows, int64_t columns, RowOrder order) {
+  const TensorInfo* tensor = claim(full(name, ".weight"), std::array{rows, columns});
+  if (!tensor) return;
+  if (!tensor->type || !can_compute(*tensor->type)) return note_type(*tensor);
+  packed_bytes_ += ops_.packed_bytes(*tensor->type, rows, columns);
+  planned_.push_back({.tensor = tensor, .matrix = &slot, .order = order});
+}
+
+void WeightPlan::plan_vector(PlannedTensor planned, const std::string& name, int64_t columns) {
+  planned.tensor = claim(name, std::array{columns});
+  if (!planned.tensor) return;
+  if (!planned.tensor->type || !is_float(*planned.tensor->type)) return note_type(*planned.tensor);
+  if (planned.vector) packed_bytes_ += row_bytes(DType::f32, columns);
+  planned_.push_back(planned);
+}
+
+void WeightPlan::weight_vector(Tensor& slot, Name name, int64_t columns) {
+  plan_vector({.vector = &slot}, full(name, ".weight"), columns);
+}
+
+void WeightPlan::bias(Tensor& slot, Name name, int64_t columns, RowOrder order) {
+  plan_vector({.vector = &slot, .order = order}, full(name, ".bias"), columns);
+}
+
+void WeightPlan::host_vector(std::vector<float>& slot, Name name, int64_t columns) {
+  plan_vector({.host = &slot}, full(name, ".weight"), columns);
+}
+
+Result<void> WeightPlan::check() const {
+  std::vector<std::string> unknown;
+  for (size_t i = 0; i < claimed_.size(); ++i) {
+    const std::string& name = table_.tensors()[i].name;
+    const bool ignored =
+        std::any_of(ignored_suffixes_.begin(), ignored_suffixes_.end(),
+                    [&](const std::string& suffix) { return name.ends_with(suffix); });
+    if (!claimed_[i] && !ignored) unknown.push_back(shown(name));
+  }
+  std::string wrong;
+  add_list(wrong, "missing tensors", missing_);
+  add_list(wrong, "tensors of the wrong shape", misshapen_);
+  add_list(wrong, "tensors this architecture does not have", unknown);
+  const auto code = wrong.empty() ? Error::unsupported : Error::corrupt;
+  add_list(wrong, "tensors of a type that is not supported", types_);
+  if (wrong.empty()) return {};
+  const std::string path = table_.files().empty() ? "" : table_.files().front().path();
+  return fail(code, "{}: {}", path, wrong);
+}
+
+std::vector<PlannedTensor> WeightPlan::in_file_order() const {
+  std::vector<PlannedTensor> out = planned_;
+  std::stable_sort(out.begin(), out.end(), [](const PlannedTensor& a, const PlannedTensor& b) {
+    if (a.tensor->file_index != b.tensor->file_index)
+      return a.tensor->file_index < b.tensor->file_index;
+    return a.tensor->offset_bytes < b.tensor->offset_bytes;
+  });
+  return out;
+}
+
+std::string WeightPlan::types() const {
+  std::map<std::string_view, int64_t> bytes;
+  for (const PlannedTensor& planned : planned_)
+    if (planned.matrix) bytes[name(*planned.tensor->type)] += planned.tensor->size_bytes;
+  std::vector<std::pair<int64_t, std::string_view>> order;
+  for (const auto& [type, size] : bytes) order.emplace_back(-size, type);
+  std::sort(order.begin(), order.end());
+  std::vector<std::string_view> names;
+  for (const auto& [size, type] : order) names.push_back(type);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace mummu

@@ -1,0 +1,111 @@
+#pragma once
+
+// Which tensor of a checkpoint goes where. A family asks the plan for every tensor it needs; the
+// plan checks name, shape and type at once and notes what is wrong; check() then says everything in
+// one error, tensors that nobody asked for included. Nothing is read before load_weights walks the
+// plan. The slots must stay where they are until then.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/ops.h"
+#include "file/tensor_table.h"
+#include "mummu/result.h"
+
+namespace mummu {
+
+enum class Format { safetensors, gguf };
+
+// One tensor's name in both formats, without the ".weight" or ".bias" that both end in.
+struct Name {
+  std::string_view safetensors;
+  std::string_view gguf;
+};
+
+// How the rows of a matrix lie in the file. GGUF files of `llama` hold the rows of each head of q
+// and k with the two halves interleaved: (head, head_dim / 2, 2) instead of (head, 2, head_dim /
+// 2).
+//   source   gguf conversion of llama checkpoints (LlamaModel.permute), llama.cpp
+struct RowOrder {
+  int64_t interleaved_head_dim = 0;  // 0: as they are computed
+
+  // Where row `row` of the computed order lies in the file.
+  int64_t file_row(int64_t row) const;
+};
+
+// One tensor to load: a matrix into a Weight, or a vector into a Tensor of f32 or to the host.
+struct PlannedTensor {
+  const TensorInfo* tensor = nullptr;
+  Weight* matrix = nullptr;
+  Tensor* vector = nullptr;
+  std::vector<float>* host = nullptr;
+  RowOrder order = {};
+};
+
+class WeightPlan {
+ public:
+  // `table` must outlive the plan.
+  WeightPlan(const TensorTable& table, Format format, const Ops& ops);
+
+  Format format() const { return format_; }
+
+  // The prefix of everything that is asked for next: that of the network, or of one of its layers.
+  void at(Name prefix);
+  void at_layer(Name prefix, int64_t layer);  // "PREFIX.LAYER."
+
+  // A matrix of NAME.weight.
+  void matrix(Weight& slot, Name name, int64_t rows, int64_t columns, RowOrder order = {});
+  // A vector, widened to f32, of NAME.weight or NAME.bias.
+  void weight_vector(Tensor& slot, Name name, int64_t columns);
+  void bias(Tensor& slot, Name name, int64_t columns, RowOrder order = {});
+
+  // A vector of NAME.weight that stays on the host.
+  void host_vector(std::vector<float>& slot, Name name, int64_t columns);
+
+  // Whether the checkpoint has NAME.weight.
+  bool has(Name name) const;
+  // The shape of NAME.weight; empty if there is none.
+  std::vector<int64_t> shape(Name name) const;
+  // NAME.weight may be there, and is not used.
+  void ignore(Name name);
+  // Every tensor whose name ends like this may be there, and is not used.
+  void ignore_suffix(std::string_view suffix);
+
+  // Everything that is wrong, in one error.
+  //   errors   corrupt (missing, misshapen, unknown tensors), unsupported (only types)
+  Result<void> check() const;
+
+  // What was asked for, in the order of the files.
+  std::vector<PlannedTensor> in_file_order() const;
+
+  const TensorTable& table() const { return table_; }
+  int64_t file_bytes() const { return file_bytes_; }      // of what will be read
+  int64_t packed_bytes() const { return packed_bytes_; }  // of what that makes on the device
+  int64_t parameters() const { return parameters_; }
+  // The types of the matrices, most bytes first: "Q4_1, Q8_0".
+  std::string types() const;
+
+ private:
+  std::string full(Name name, std::string_view suffix) const;
+  const TensorInfo* claim(const std::string& name, std::span<const int64_t> shape);
+  void plan_vector(PlannedTensor planned, const std::string& name, int64_t columns);
+  void note_type(const TensorInfo& tensor);
+
+  const TensorTable& table_;
+  Format format_;
+  const Ops& ops_;
+  std::string prefix_;
+  std::vector<bool> claimed_;  // by index of the table
+  std::vector<std::string> ignored_suffixes_;
+  std::vector<std::string> missing_, misshapen_, types_;
+  std::vector<PlannedTensor> planned_;
+  int64_t file_bytes_ = 0, packed_bytes_ = 0, parameters_ = 0;
+};
+
+// The types whose matrices this build computes with.
+bool can_compute(DType type);
+
+}  // namespace mummu
