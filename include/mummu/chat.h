@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mummu/export.h"
@@ -50,14 +51,31 @@ struct ChatOptions {
 
 class MUMMU_API ChatTemplate {
  public:
-  // What a template may see besides the conversation.
+  // What a template may see besides the conversation: the text of the checkpoint's tokens, as
+  // bos_token and so on.
   struct Tokens {
-    std::string bos, eos, pad, unk;  // empty: undefined in the template
+    std::string bos, eos, pad, unk;                         // empty: undefined in the template
+    std::vector<std::pair<std::string, std::string>> more;  // {"sep_token", "[SEP]"}, ...
+  };
+
+  // One of several templates of a checkpoint.
+  struct Named {
+    std::string name;  // "default", "tool_use", ...
+    std::string source;
   };
 
   //   errors   unsupported (names the construct and the line), invalid (a syntax error, with its
   //   line)
   static Result<ChatTemplate> parse(std::string_view source, Tokens tokens = {});
+
+  // Several at once. One that cannot be parsed is an error only when it is to be rendered.
+  //   errors   invalid (none, or two of one name)
+  static Result<ChatTemplate> parse(std::vector<Named> templates, Tokens tokens = {});
+
+  // The templates and tokens of a GGUF file, or of a folder (chat_template.jinja and
+  // additional_chat_templates/, or tokenizer_config.json).
+  //   errors   not_found (no such path, or no template there), corrupt, io, unsupported, invalid
+  static Result<ChatTemplate> load(const std::string& path);
 
   ChatTemplate(ChatTemplate&&) noexcept;
   ChatTemplate& operator=(ChatTemplate&&) noexcept;
@@ -72,7 +90,8 @@ class MUMMU_API ChatTemplate {
   // The same over a JSON array of messages.
   Result<Rendered> render_json(std::string_view messages, const ChatOptions& options = {}) const;
 
-  std::string_view source() const;
+  // The templates, in the order of the file; a single one is called "default".
+  const std::vector<Named>& templates() const;
 
   struct Impl;
 
