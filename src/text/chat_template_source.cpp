@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kMaxTemplateBytes = 4 << 20;  // of a file; the parser's own limit is lower
 
-bool exists(const fs::path& path) {
+bool is_there(const fs::path& path) {
   std::error_code ignored;
   return fs::exists(path, ignored);
 }
@@ -36,7 +36,7 @@ Result<std::string> read_text(const fs::path& path) {
 // chat_template.jinja and additional_chat_templates/NAME.jinja, as transformers saves them.
 Result<std::vector<ChatTemplate::Named>> template_files(const fs::path& folder) {
   std::vector<ChatTemplate::Named> out;
-  if (const fs::path single = folder / "chat_template.jinja"; exists(single)) {
+  if (const fs::path single = folder / "chat_template.jinja"; is_there(single)) {
     MUMMU_TRY(std::string source, read_text(single));
     out.push_back({"default", std::move(source)});
   }
@@ -106,7 +106,7 @@ Result<ChatTemplateSource> find_chat_templates(const std::string& folder) {
   ChatTemplateSource out;
   MUMMU_TRY(out.templates, template_files(folder));
   const std::string config_path = (fs::path(folder) / "tokenizer_config.json").string();
-  if (!exists(config_path)) return out;
+  if (!is_there(config_path)) return out;
   MUMMU_TRY(const nlohmann::json config, read_json(config_path));
   MUMMU_TRY(const JsonObject object, JsonObject::of(config, config_path));
   out.tokens = config_tokens(config);
