@@ -79,5 +79,9 @@ void add_devices(CLI::App& app);
 void add_check(CLI::App& app);
 void add_logits(CLI::App& app);
 void add_bench(CLI::App& app);
+void add_tokenize(CLI::App& app);
+void add_detokenize(CLI::App& app);
+void add_template(CLI::App& app);
+void add_chat(CLI::App& app);
 
 }  // namespace mummu::app

@@ -23,9 +23,13 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", version_line);
   app.require_subcommand(1);
   add_run(app);
+  add_chat(app);
   add_devices(app);
   add_check(app);
   add_logits(app);
+  add_tokenize(app);
+  add_detokenize(app);
+  add_template(app);
   add_bench(app);
   try {
     app.parse(argc, argv);

@@ -92,6 +92,7 @@ class MUMMU_API ChatTemplate {
 
   // The templates, in the order of the file; a single one is called "default".
   const std::vector<Named>& templates() const;
+  const Tokens& tokens() const;
 
   struct Impl;
 

@@ -162,4 +162,6 @@ Result<Rendered> ChatTemplate::render_json(std::string_view messages,
 
 const std::vector<ChatTemplate::Named>& ChatTemplate::templates() const { return impl_->named; }
 
+const ChatTemplate::Tokens& ChatTemplate::tokens() const { return impl_->tokens; }
+
 }  // namespace mummu

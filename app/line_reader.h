@@ -1,0 +1,22 @@
+#pragma once
+
+// Lines of a person (with editing and a history) or of a pipe.
+
+#include <optional>
+#include <string>
+
+namespace mummu::app {
+
+class LineReader {
+ public:
+  LineReader();
+
+  bool is_terminal() const { return terminal_; }
+  // The next line without its newline; empty at the end of input.
+  std::optional<std::string> next(const char* prompt);
+
+ private:
+  bool terminal_;
+};
+
+}  // namespace mummu::app
