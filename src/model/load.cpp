@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "base/edge.h"
 #include "base/fail.h"
+#include "text/chat_template.h"
 
 namespace mummu {
 
@@ -36,6 +36,16 @@ Result<void> check_tokenizer(const ModelConfig& config, const Tokenizer& tokeniz
                     "configuration; all of them end an answer",
                     path, *eos));
   return {};
+}
+
+// Nothing where the checkpoint has no template.
+Result<std::optional<ChatTemplate>> load_template(const Checkpoint& checkpoint) {
+  const Gguf* gguf = std::get_if<Gguf>(&checkpoint.file);
+  MUMMU_TRY(auto found,
+            gguf ? find_chat_templates(*gguf) : find_chat_templates(checkpoint.text_path));
+  if (found.templates.empty()) return std::optional<ChatTemplate>();
+  MUMMU_TRY(auto parsed, ChatTemplate::parse(std::move(found.templates), std::move(found.tokens)));
+  return std::optional<ChatTemplate>(std::move(parsed));
 }
 
 ModelInfo make_info(const Checkpoint& checkpoint, const WeightPlan& plan, const Model::Impl& impl) {
@@ -73,11 +83,13 @@ Result<ModelLoad> ModelLoad::plan(const std::string& path, const Device& device,
                                             device.ops());
   MUMMU_TRY(auto tokenizer, Tokenizer::load(load.checkpoint_->text_path));
   MUMMU_TRY(check_tokenizer(config, tokenizer, path, log));
-  load.impl_ = std::make_unique<Model::Impl>(Model::Impl{.info = {},
-                                                         .decoder = {},
-                                                         .ops = &device.ops(),
-                                                         .tokenizer = std::move(tokenizer),
-                                                         .chat_template = {}});
+  MUMMU_TRY(auto chat_template, load_template(*load.checkpoint_));
+  load.impl_ =
+      std::make_unique<Model::Impl>(Model::Impl{.info = {},
+                                                .decoder = {},
+                                                .ops = &device.ops(),
+                                                .tokenizer = std::move(tokenizer),
+                                                .chat_template = std::move(chat_template)});
   load.checkpoint_->family->bind(config, *load.plan_, load.impl_->decoder);
   MUMMU_TRY(load.plan_->check());
   load.impl_->info = make_info(*load.checkpoint_, *load.plan_, *load.impl_);

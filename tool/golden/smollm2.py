@@ -112,7 +112,7 @@ def export_f32() -> int:
     """The same dequantised weights as a safetensors folder, and transformers' logits of them."""
     tokenizer, model = load()
     folder = fixture_folder() / "smollm2-f32"
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "expected").mkdir(parents=True, exist_ok=True)
     weights = {k: v for k, v in model.state_dict().items() if k != "lm_head.weight"}
     save_file({k: v.contiguous().numpy() for k, v in weights.items()}, str(folder / "model.safetensors"))
     config = model.config.to_dict()
@@ -124,6 +124,6 @@ def export_f32() -> int:
     logits = model(torch.tensor(ids[None, :].astype(numpy.int64))).logits[0]
     save_file(
         {"ids": ids, "logits": logits.numpy().astype(numpy.float32)},
-        str(folder / "expected.logits"),
+        str(folder / "expected" / "logits.safetensors"),
     )
     return 0
