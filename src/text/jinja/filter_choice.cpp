@@ -14,6 +14,13 @@ namespace {
 
 bool truth_of(const Value& flag) { return !flag.is_missing() && is_true(flag); }
 
+// The values to look at; what is false has none, whatever it is (Jinja2's map and select never walk
+// over it).
+Result<std::vector<Value>> items_of(Call& call) {
+  if (!is_true(call.self)) return std::vector<Value>();
+  return collect(call.in, call.self);
+}
+
 // The builtin that the first free argument names, which is taken away.
 Result<const BuiltinInfo*> named_builtin(Call& call, const BuiltinInfo* (*find)(std::string_view),
                                          std::string_view what) {
@@ -28,7 +35,7 @@ Result<const BuiltinInfo*> named_builtin(Call& call, const BuiltinInfo* (*find)(
 
 Result<Value> map_attribute(Call& call, const Value& attribute, const Value& fallback) {
   MUMMU_TRY(const AttributePath path, AttributePath::of(call.in, attribute));
-  MUMMU_TRY(std::vector<Value> items, collect(call.in, call.self));
+  MUMMU_TRY(std::vector<Value> items, items_of(call));
   for (Value& item : items) {
     MUMMU_TRY(item, path.get_or(call.in, item, fallback));
   }
@@ -55,7 +62,7 @@ Result<Value> map(Call& call) {
     return map_attribute(call, attribute, fallback);
   }
   MUMMU_TRY(const BuiltinInfo* filter, named_builtin(call, find_filter, "filter"));
-  MUMMU_TRY(std::vector<Value> items, collect(call.in, call.self));
+  MUMMU_TRY(std::vector<Value> items, items_of(call));
   for (Value& item : items) {
     Arguments copy = call.more;
     MUMMU_TRY(item, call_builtin(call.in, *filter, item, copy));
@@ -69,7 +76,7 @@ Result<Value> keep(Call& call, bool wanted, const AttributePath& path) {
   if (!call.more.positional.empty()) {
     MUMMU_TRY(test, named_builtin(call, find_test, "test"));
   }
-  MUMMU_TRY(const std::vector<Value> items, collect(call.in, call.self));
+  MUMMU_TRY(const std::vector<Value> items, items_of(call));
   std::vector<Value> out;
   for (const Value& item : items) {
     MUMMU_TRY(Value tested, path.get(call.in, item));

@@ -98,7 +98,7 @@ class Interpreter {
   Result<Value> block_text(const Block& block);
 
   // interpreter_loop.cpp
-  Result<void> loop(const For& node, const Value& items, int depth, const Ref<Scope>& outer,
+  Result<void> loop(const For& node, const Value& items, int depth, Ref<Scope> outer,
                     TextBuilder& out);
   Result<Value> advance(LoopObject& loop);
   Result<Value> pull(LoopObject& loop);

@@ -86,9 +86,8 @@ class Lexer {
   }
 
   size_t find_tag(size_t from) const {
-    for (size_t at = source_.find('{', from); at + 1 < source_.size();
-         at = source_.find('{', at + 1)) {
-      const char c = source_[at + 1];
+    for (size_t at = from; (at = source_.find('{', at)) != std::string_view::npos; ++at) {
+      const char c = at + 1 < source_.size() ? source_[at + 1] : '\0';
       if (c == '{' || c == '%' || c == '#') return at;
     }
     return source_.size();

@@ -270,7 +270,7 @@ Result<Target> Parser::target(bool attributes, std::string_view end_name) {
   out.line = first.line;
   out.tuple = true;
   out.parts.push_back(std::move(first));
-  while (tokens_.skip_symbol(",") && !tuple_ends(end_name) && !tokens_.at_symbol("=")) {
+  while (tokens_.skip_symbol(",") && !tuple_ends(end_name)) {
     MUMMU_TRY(Target next, single_target(attributes));
     out.parts.push_back(std::move(next));
   }

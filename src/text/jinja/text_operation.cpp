@@ -213,14 +213,14 @@ std::vector<Span> cut_right(std::string_view text, std::string_view by, int64_t 
   return out;
 }
 
-// Between runs of white space; what is left over at the limit keeps its inner white space.
+// Between runs of white space; what is left over at the limit keeps the white space at its other end.
 std::vector<Span> cut_spaces(std::string_view text, int64_t limit) {
   std::vector<Span> out;
   std::string_view rest = strip_left(text);
   while (!rest.empty()) {
     const auto start = static_cast<size_t>(rest.data() - text.data());
     if (limit-- == 0) {
-      out.emplace_back(start, strip_right(text).size());
+      out.emplace_back(start, text.size());
       break;
     }
     size_t end = start;
@@ -237,8 +237,7 @@ std::vector<Span> cut_spaces_right(std::string_view text, int64_t limit) {
   std::string_view rest = strip_right(text);
   while (!rest.empty()) {
     if (limit-- == 0) {
-      const size_t start = text.size() - strip_left(text).size();
-      out.emplace_back(start, rest.size());
+      out.emplace_back(0, rest.size());
       break;
     }
     size_t start = rest.size();
