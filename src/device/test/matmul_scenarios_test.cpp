@@ -1,0 +1,183 @@
+// Scenarios of the ops with weights: matmul and gated.
+
+#include <fmt/format.h>
+
+#include "device/test/scenario.h"
+
+namespace mummu::test {
+namespace {
+
+struct Shape {
+  int64_t tokens, rows, columns;
+};
+
+const char* word(Kind kind) { return kind == Kind::odd ? " odd" : ""; }
+
+std::vector<float> run_matmul(Bed& bed, DType type, Shape s, Kind kind) {
+  bed.reserve(s.tokens, s.columns);
+  const View x = bed.floats(s.tokens, s.columns, Numbers(51, kind).values(s.tokens * s.columns));
+  const Weight& weight = bed.weight(type, s.rows, s.columns, 52, kind);
+  const View out = bed.blank(s.tokens, s.rows);
+  const MatmulOut to[] = {{.weight = &weight, .bias = {}, .out = out}};
+  bed.step([&] { bed.ops().matmul(x, to); });
+  return bed.read(out);
+}
+
+// Three weights of one input, of different heights, with bias or onto what stands there.
+std::vector<float> run_three(Bed& bed, std::array<DType, 3> types, int64_t tokens) {
+  constexpr int64_t kColumns = 96;
+  const int64_t rows[] = {48, 17, 33};
+  bed.reserve(tokens, kColumns);
+  const View x = bed.floats(tokens, kColumns, Numbers(53).values(tokens * kColumns));
+  std::vector<MatmulOut> outs;
+  for (size_t i = 0; i < 3; ++i) {
+    const View bias = bed.floats(1, rows[i], Numbers(54 + i).values(rows[i]));
+    outs.push_back({.weight = &bed.weight(types[i], rows[i], kColumns, 57 + i),
+                    .bias = i == 1 ? View{} : bias,
+                    .out = bed.floats(tokens, rows[i], Numbers(60 + i).values(tokens * rows[i])),
+                    .add = i != 0});
+  }
+  bed.step([&] { bed.ops().matmul(x, outs); });
+  std::vector<float> out;
+  for (const MatmulOut& to : outs) append(out, bed.read(to.out));
+  return out;
+}
+
+std::vector<float> run_gated(Bed& bed, DType type, Shape s, Kind kind) {
+  bed.reserve(s.tokens, s.columns);
+  const View x = bed.floats(s.tokens, s.columns, Numbers(71, kind).values(s.tokens * s.columns));
+  const Weight& gate = bed.weight(type, s.rows, s.columns, 72, kind);
+  const Weight& up = bed.weight(type, s.rows, s.columns, 73, kind);
+  const View out = bed.blank(s.tokens, s.rows);
+  bed.step([&] { bed.ops().gated(x, gate, up, out); });
+  return bed.read(out);
+}
+
+// Activations that the quantiser treats apart: one block of each sort in every row.
+std::vector<float> quantiser_corners() {
+  std::vector<float> blocks;
+  const auto block = [&](float fill, float first, float last) {
+    std::vector<float> values(32, fill);
+    values.front() = first;
+    values.back() = last;
+    append(blocks, values);
+  };
+  const float infinity = std::bit_cast<float>(0x7F800000U);
+  const float nan = std::bit_cast<float>(0x7FC00000U);
+  block(1, nan, 2);
+  block(1, 3, infinity);
+  block(-1, -infinity, 0);
+  block(0, 0, -0.0F);
+  block(0x1p-149F, 0x1p-126F, -0x1p-130F);  // denormals
+  block(0x1.8p-101F, 0x1p-101F, -0x1.fffffep-101F);
+  block(0x1p-101F, 0x1p-100F, 0);  // the smallest that counts
+  block(0x1p+120F, 0x1.fffffep+127F, -0x1p+127F);
+  block(0.5F, 127, -127);  // ties
+  block(2.5F, -127, 1.5F);
+  block(0x1p-30F, 1, -1);
+  block(0x1.fffffep-1F, 1, 0x1.fffffcp-1F);
+  return blocks;
+}
+
+std::vector<float> run_quantiser_corners(Bed& bed, DType type) {
+  std::vector<float> values = quantiser_corners();
+  const auto blocks = static_cast<int64_t>(values.size()) / 32;
+  bed.reserve(blocks, 32);
+  const View x = bed.floats(blocks, 32, values);  // a block a row, so that a NaN stays there
+  const Weight& weight = bed.weight(type, 19, 32, 74);
+  const View out = bed.blank(blocks, 19);
+  const MatmulOut to[] = {{.weight = &weight, .bias = {}, .out = out}};
+  bed.step([&] { bed.ops().matmul(x, to); });
+  return bed.read(out);
+}
+
+std::vector<int64_t> column_counts(DType type) {
+  if (is_quantised(type)) return {32, 64, 160, 576, 1536};
+  return {1, 2, 7, 15, 16, 17, 31, 33, 100, 576};
+}
+
+}  // namespace
+
+std::vector<Scenario> matmul_scenarios() {
+  std::vector<Scenario> all;
+  for (DType type : kWeightTypes) {
+    const auto add = [&](std::string name, std::function<std::vector<float>(Bed&)> run) {
+      all.push_back({fmt::format("{} {}", mummu::name(type), name), std::move(run)});
+    };
+    add("1 to 40 tokens", [=](Bed& bed) {
+      std::vector<float> out;
+      for (int64_t tokens = 1; tokens <= 40; ++tokens) {
+        append(out, run_matmul(bed, type, {tokens, 35, 96}, Kind::ordinary));
+      }
+      return out;
+    });
+    add("columns", [=](Bed& bed) {
+      std::vector<float> out;
+      for (int64_t columns : column_counts(type)) {
+        for (int64_t tokens : {1, 5}) {
+          append(out, run_matmul(bed, type, {tokens, 17, columns}, Kind::ordinary));
+        }
+      }
+      return out;
+    });
+    add("rows", [=](Bed& bed) {
+      std::vector<float> out;
+      for (int64_t rows : {1, 2, 15, 16, 17, 31, 32, 33, 50}) {
+        for (int64_t tokens : {1, 3, 18}) {
+          append(out, run_matmul(bed, type, {tokens, rows, 64}, Kind::ordinary));
+        }
+      }
+      return out;
+    });
+    add("odd", [=](Bed& bed) {
+      std::vector<float> out;
+      for (int64_t tokens : {1, 4, 20}) {
+        append(out, run_matmul(bed, type, {tokens, 33, 32}, Kind::odd));
+        append(out, run_matmul(bed, type, {tokens, 33, 96}, Kind::odd));
+      }
+      return out;
+    });
+    add("large", [=](Bed& bed) {
+      std::vector<float> out = run_matmul(bed, type, {1, 700, 320}, Kind::ordinary);
+      append(out, run_matmul(bed, type, {70, 100, 320}, Kind::ordinary));
+      return out;
+    });
+    add("no tokens", [=](Bed& bed) { return run_matmul(bed, type, {0, 16, 32}, Kind::ordinary); });
+    add("the quantiser's corners", [=](Bed& bed) { return run_quantiser_corners(bed, type); });
+    add("three outs", [=](Bed& bed) {
+      std::vector<float> out = run_three(bed, {type, type, type}, 1);
+      append(out, run_three(bed, {type, type, type}, 21));
+      return out;
+    });
+  }
+  all.push_back({"three outs of different types", [](Bed& bed) {
+                   std::vector<float> out =
+                       run_three(bed, {DType::q4_1, DType::f32, DType::q8_0}, 1);
+                   append(out, run_three(bed, {DType::q4_0, DType::q4_1, DType::f16}, 9));
+                   append(out, run_three(bed, {DType::bf16, DType::f32, DType::q4_0}, 34));
+                   return out;
+                 }});
+  return all;
+}
+
+std::vector<Scenario> gated_scenarios() {
+  std::vector<Scenario> all;
+  for (DType type : kWeightTypes) {
+    const Shape shapes[] = {{1, 1, 32},  {1, 16, 64},  {1, 700, 320}, {2, 17, 96},
+                            {5, 33, 32}, {21, 40, 96}, {70, 100, 320}};
+    for (Kind kind : {Kind::ordinary, Kind::odd}) {
+      all.push_back({fmt::format("{}{}", name(type), word(kind)), [=](Bed& bed) {
+                       std::vector<float> out;
+                       for (const Shape& s : shapes) {
+                         // Of a wide odd row nothing but NaN would be left.
+                         if (kind == Kind::odd && s.columns > 96) continue;
+                         append(out, run_gated(bed, type, s, kind));
+                       }
+                       return out;
+                     }});
+    }
+  }
+  return all;
+}
+
+}  // namespace mummu::test

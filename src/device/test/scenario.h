@@ -1,0 +1,46 @@
+#pragma once
+
+// A scenario puts one op through one set of shapes and inputs and returns everything it wrote. The
+// reference defines the result; every device must return the same bits.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "device/test/bed.h"
+
+namespace mummu::test {
+
+struct Scenario {
+  std::string name;
+  std::function<std::vector<float>(Bed&)> run;
+};
+
+std::vector<Scenario> embedding_scenarios();
+std::vector<Scenario> gather_scenarios();
+std::vector<Scenario> rms_norm_scenarios();
+std::vector<Scenario> matmul_scenarios();
+std::vector<Scenario> gated_scenarios();
+std::vector<Scenario> rope_scenarios();
+std::vector<Scenario> kv_write_scenarios();
+std::vector<Scenario> attention_scenarios();
+
+struct OpScenarios {
+  const char* op;
+  std::vector<Scenario> (*scenarios)();
+};
+inline constexpr OpScenarios kOpScenarios[] = {
+    {"embedding", embedding_scenarios}, {"gather", gather_scenarios},
+    {"rms_norm", rms_norm_scenarios},   {"matmul", matmul_scenarios},
+    {"gated", gated_scenarios},         {"rope", rope_scenarios},
+    {"kv_write", kv_write_scenarios},   {"attention", attention_scenarios},
+};
+
+inline constexpr DType kWeightTypes[] = {DType::f32,  DType::f16,  DType::bf16,
+                                         DType::q8_0, DType::q4_0, DType::q4_1};
+
+inline void append(std::vector<float>& all, const std::vector<float>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+}  // namespace mummu::test
