@@ -40,10 +40,9 @@ class StringArray {
 
 class Gguf {
  public:
-  //   errors   not_found (this file or, by name, another part of a split model), corrupt (says what
-  //   and where),
-  //            unsupported (version 1, big-endian, a type that the format dropped), invalid (not
-  //            the first part of a split model), io
+  //   errors   not_found (this file or, by name, another part of a split model),
+  //            corrupt (says what and where), invalid (no regular file, not the first part), io,
+  //            unsupported (version 1, big-endian, a tensor type that the format has dropped)
   static Result<Gguf> open(const std::string& path);
   static Result<Gguf> open(FileReader file);
 
@@ -54,17 +53,16 @@ class Gguf {
   // Metadata. get_x needs the key (corrupt if it is missing), find_x gives an empty optional
   // without it. Both are corrupt, with path, key and both types, if the value is of another type or
   // does not fit.
-  Result<int64_t> get_i64(std::string_view key) const;  // any integer type
-  Result<double> get_f64(
-      std::string_view key) const;  // any float or integer type; may be NaN or infinite
+  //   get_i64      any integer type           get_f64    any float or integer type; may be NaN
+  //   get_string   bytes as they are: UTF-8 is not checked, also not in get_strings
+  //   get_i32s     any integer type, or bool (0 and 1)        get_f32s   float32 or float64
+  Result<int64_t> get_i64(std::string_view key) const;
+  Result<double> get_f64(std::string_view key) const;
   Result<bool> get_bool(std::string_view key) const;
-  Result<std::string_view> get_string(
-      std::string_view key) const;  // bytes as they are: UTF-8 is not checked
-  Result<StringArray> get_strings(
-      std::string_view key) const;  // bytes as they are: UTF-8 is not checked
-  Result<std::vector<int32_t>> get_i32s(
-      std::string_view key) const;  // elements of any integer type, or bool (0 and 1)
-  Result<std::vector<float>> get_f32s(std::string_view key) const;  // elements of a float type
+  Result<std::string_view> get_string(std::string_view key) const;
+  Result<StringArray> get_strings(std::string_view key) const;
+  Result<std::vector<int32_t>> get_i32s(std::string_view key) const;
+  Result<std::vector<float>> get_f32s(std::string_view key) const;
 
   Result<std::optional<int64_t>> find_i64(std::string_view key) const;
   Result<std::optional<double>> find_f64(std::string_view key) const;
@@ -77,8 +75,8 @@ class Gguf {
   bool has(std::string_view key) const;
   bool is_array(std::string_view key) const;       // false for an absent key
   int64_t array_size(std::string_view key) const;  // 0 for an absent key or a scalar
-  std::string type_name(
-      std::string_view key) const;  // "uint32", "array of string"; empty for an absent key
+  // "uint32", "array of string"; empty for an absent key.
+  std::string type_name(std::string_view key) const;
   std::vector<std::string_view> keys() const;  // in the order of the file
 
   // Tensors, over all parts of a split model.

@@ -8,16 +8,21 @@
 
 namespace {
 
-void read_values(const mummu::Gguf& gguf) {
+size_t bytes_of(const mummu::StringArray& strings) {
+  size_t bytes = 0;
+  for (int64_t i = 0; i < strings.size(); ++i) bytes += strings[i].size();
+  return bytes;
+}
+
+void read_values(const mummu::Gguf& gguf, size_t file_bytes) {
   for (std::string_view key : gguf.keys()) {
     const auto strings = gguf.find_strings(key);
-    size_t bytes = 0;
-    for (int64_t i = 0; strings && i < (*strings)->size(); ++i) bytes += (**strings)[i].size();
+    if (strings && bytes_of(**strings) > file_bytes) std::abort();
     const auto text = gguf.find_string(key);
-    if (text) bytes += (*text)->size();
-    const bool read = gguf.find_i64(key) || gguf.find_f64(key) || gguf.find_bool(key) ||
-                      gguf.find_i32s(key) || gguf.find_f32s(key) || strings || text;
-    if (!read && gguf.type_name(key).empty()) std::abort();
+    if (text && (*text)->size() > file_bytes) std::abort();
+    const bool typed = gguf.find_i64(key) || gguf.find_f64(key) || gguf.find_bool(key) ||
+                       gguf.find_i32s(key) || gguf.find_f32s(key) || strings || text;
+    if (!typed && gguf.type_name(key).empty()) std::abort();
   }
 }
 
@@ -41,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (gguf.error().message.find('\n') != std::string::npos) std::abort();
     return 0;
   }
-  read_values(*gguf);
+  read_values(*gguf, size);
   read_tensors(*gguf);
   return 0;
 }

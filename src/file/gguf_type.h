@@ -2,8 +2,7 @@
 
 // The numbers of the GGUF format: types of metadata values and of tensors.
 //   source   https://github.com/ggml-org/ggml/blob/master/docs/gguf.md (gguf_metadata_value_type,
-//   ggml_type); block sizes from
-//            the gguf package 0.19 (GGML_QUANT_SIZES)
+//            ggml_type); block sizes from the gguf package 0.19 (GGML_QUANT_SIZES)
 
 #include <cstdint>
 #include <optional>

@@ -23,7 +23,7 @@ struct JsonLimits {
 };
 
 // Reads a JSON file. NaN and Infinity, which Python may write, are not JSON and are refused.
-//   errors   not_found, io, corrupt (path, position in bytes, and what is wrong)
+//   errors   not_found, invalid (no regular file), io, corrupt (path, byte, what is wrong)
 Result<nlohmann::json> read_json(const std::string& path, const JsonLimits& limits = {});
 
 // The same from memory; `where` takes the place of the path in messages.

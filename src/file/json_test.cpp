@@ -131,7 +131,8 @@ TEST(JsonObject, null_and_absent_are_empty_to_find_and_an_error_to_get) {
 
 TEST(JsonObject, another_type_is_an_error_that_names_the_key_and_both_types) {
   const auto json = nlohmann::json::parse(
-      R"({"i":1.0,"u":9223372036854775808,"s":1,"b":0,"o":[],"is":[1,"2"],"ss":"a","in":{"k":"x"}})");
+      R"({"i":1.0,"u":9223372036854775808,"s":1,"b":0,"o":[],"is":[1,"2"],
+          "ss":"a","in":{"k":"x"}})");
   const auto object = JsonObject::of(json, "c.json");
   ASSERT_TRUE(object);
   EXPECT_EQ(object->get_int("i").error().message,

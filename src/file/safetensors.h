@@ -3,8 +3,8 @@
 // The tensors of one safetensors file, or of all the files that a sharded model's index names,
 // checked against the files' sizes when they are opened. Immutable after open: any number of
 // threads may use it at once.
-//   source   https://huggingface.co/docs/safetensors (format); transformers'
-//   model.safetensors.index.json
+//   source   https://huggingface.co/docs/safetensors (format); model.safetensors.index.json is
+//            transformers' (save_pretrained)
 
 #include <cstdint>
 #include <functional>

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "file/json.h"
 #include "file/quote.h"
+#include "file/tensor_table.h"
 
 namespace mummu {
 namespace {
@@ -22,6 +23,10 @@ Result<std::map<std::string, std::string>> read_safetensors_index(const std::str
   MUMMU_TRY(const auto json, read_json(path));
   MUMMU_TRY(const auto index, JsonObject::of(json, path));
   MUMMU_TRY(const auto map, index.get_object("weight_map"));
+  if (map.json().size() > static_cast<size_t>(kMaxTensors)) {
+    return fail(Error::corrupt, "{}: lists {} tensors, at most {} are allowed", path,
+                map.json().size(), kMaxTensors);
+  }
   std::map<std::string, std::string> shard_of;
   for (const auto& [tensor, shard] : map.json().items()) {
     if (!shard.is_string()) {

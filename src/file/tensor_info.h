@@ -15,18 +15,15 @@ namespace mummu {
 
 struct TensorInfo {
   std::string name;
-  std::optional<DType>
-      type;  // empty: the format knows this type, we do not compute with it; see type_name
-  std::string_view
-      type_name;  // as the format spells it: "Q4_K", "IQ2_XS", "F8_E4M3"; lives for ever
-  std::vector<int64_t> shape;  // row-major, outermost first: a matrix is (rows, columns) in every
-                               // format; () is a scalar
-  int64_t offset_bytes = 0;    // from the start of its file
-  int64_t size_bytes = 0;      // checked against shape, type and the file's size
-  int32_t file_index = 0;      // which file of TensorTable::files() holds it
+  std::optional<DType> type;   // empty: the format knows this type, we do not compute with it
+  std::string_view type_name;  // as the format spells it ("Q4_K", "IQ2_XS"); lives for ever
+  std::vector<int64_t>
+      shape;                 // row-major: a matrix is (rows, columns) in every format; () a scalar
+  int64_t offset_bytes = 0;  // from the start of its file
+  int64_t size_bytes = 0;    // checked against shape, type and the file's size
+  int32_t file_index = 0;    // which file of TensorTable::files() holds it
 
-  // Elements in all; the readers have checked that even the product of the dimensions that are not
-  // 0 fits.
+  // Elements in all. Does not overflow: the readers have checked the shape.
   int64_t elements() const {
     int64_t product = 1;
     for (int64_t dimension : shape) product *= dimension;
