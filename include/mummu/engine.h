@@ -57,6 +57,9 @@ struct StepReport {
     int64_t cached_tokens = 0;  // prompt tokens it found when it started in this step
     bool preempted = false;     // lost its pages in this step; it will be recomputed
     Finish finish = Finish::none;
+    std::string_view text;  // what this step added to the answer, as in Token
+    std::span<const TokenId> ids;
+    std::span<const TokenLogprob> logprobs;
   };
   std::span<const Choice> choices;               // every choice that something happened to
   int64_t tokens = 0;                            // computed in this step
@@ -104,9 +107,12 @@ class MUMMU_API Engine {
   // A paused request keeps its pages while nobody needs them, and computes nothing.
   void pause(RequestId id);
   void resume(RequestId id);
+  // Ends a request without a last event: the engine knows it no more.
+  void forget(RequestId id);
 
   struct Impl;
   Impl& impl() { return *impl_; }
+  explicit Engine(std::unique_ptr<Impl> impl);
 
  private:
   std::unique_ptr<Impl> impl_;

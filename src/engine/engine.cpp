@@ -1,0 +1,68 @@
+// The public edge of the engine: nothing is thrown into the host, and what computes runs in the
+// default float environment.
+
+#include "mummu/engine.h"
+
+#include "base/edge.h"
+#include "base/fail.h"
+#include "base/float_environment.h"
+#include "engine/engine_impl.h"
+
+namespace mummu {
+
+namespace {
+
+Error no_engine() { return {Error::invalid, "this engine was moved from, or had no memory"}; }
+
+}  // namespace
+
+Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
+Engine::~Engine() = default;
+
+Result<RequestId> Engine::admit(Request request) {
+  if (!impl_) return no_engine();
+  return at_edge([&] { return impl_->admit(std::move(request)); });
+}
+
+Result<const StepReport*> Engine::step() {
+  if (!impl_) return no_engine();
+  if (impl_->in_callback)
+    return fail(Error::invalid, "step was called from inside a callback of this engine");
+  auto report =
+      run_in_default_float_environment([&] { return at_edge([&] { return impl_->step(); }); });
+  if (!report) impl_->fail_all(report.error());
+  return report;
+}
+
+bool Engine::has_work() const { return impl_ && impl_->has_work(); }
+
+const Token* Engine::take(RequestId id, int choice) {
+  return impl_ ? impl_->take(id, choice) : nullptr;
+}
+
+bool Engine::done(RequestId id, int choice) const { return !impl_ || impl_->done(id, choice); }
+
+Result<Completion> Engine::result(RequestId id, int choice) {
+  if (!impl_) return no_engine();
+  return at_edge([&] { return impl_->result(id, choice); });
+}
+
+void Engine::cancel(RequestId id) {
+  if (impl_) impl_->cancel(id);
+}
+
+void Engine::pause(RequestId id) {
+  if (impl_) impl_->set_paused(id, true);
+}
+
+void Engine::resume(RequestId id) {
+  if (impl_) impl_->set_paused(id, false);
+}
+
+void Engine::forget(RequestId id) {
+  if (impl_) impl_->forget(id);
+}
+
+}  // namespace mummu
