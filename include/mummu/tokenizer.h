@@ -98,10 +98,13 @@ class MUMMU_API StreamDecoder {
   std::string_view finish();
 
  private:
+  void take_complete();
+
   const Tokenizer* tokenizer_;
   bool skip_special_;
-  bool first_ = true;      // the decoder may strip one leading space of the whole text
-  std::string pending_{};  // bytes of a code point that is not complete
+  bool first_ = true;         // no token has come yet
+  size_t front_dropped_ = 0;  // the decoder may drop spaces at the front of the whole text
+  std::string pending_{};     // bytes of a code point that is not complete
   std::string out_{};
 };
 
