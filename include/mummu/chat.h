@@ -38,25 +38,28 @@ struct Rendered {
 
 struct ChatOptions {
   bool add_generation_prompt = true;
-  std::string tools{};      // JSON array of tool definitions; empty: none
-  std::string documents{};  // JSON array; empty: none
-  std::string
-      kwargs{};  // JSON object of further template variables (enable_thinking, ...); empty: none
-  std::string template_name{};  // which of several named templates; empty: "default", or "tool_use"
-                                // where tools are given and it exists
-  bool special = false;  // every level becomes `templ`: text of users may hold control tokens. Only
-                         // for trusted text.
-  int64_t now = -1;      // seconds since 1970 for strftime_now (UTC); -1: the clock
+  std::string tools = {};      // JSON array of tool definitions; empty: none
+  std::string documents = {};  // JSON array; empty: none
+  // JSON object of further template variables (enable_thinking, ...); empty: none
+  std::string kwargs = {};
+  // Which of several named templates; empty: "tool_use" where tools are given and it exists, else
+  // "default".
+  std::string template_name = {};
+  // Every level becomes `templ`: text of users may hold control tokens. Only for trusted text.
+  bool special = false;
+  int64_t now = -1;  // seconds since 1970 for strftime_now (UTC); -1: the clock
+};
+
+// What a template may see besides the conversation: the text of the checkpoint's tokens, as
+// bos_token and so on.
+struct ChatTokens {
+  std::string bos = {}, eos = {}, pad = {}, unk = {};          // empty: undefined in the template
+  std::vector<std::pair<std::string, std::string>> more = {};  // {"sep_token", "[SEP]"}, ...
 };
 
 class MUMMU_API ChatTemplate {
  public:
-  // What a template may see besides the conversation: the text of the checkpoint's tokens, as
-  // bos_token and so on.
-  struct Tokens {
-    std::string bos, eos, pad, unk;                         // empty: undefined in the template
-    std::vector<std::pair<std::string, std::string>> more;  // {"sep_token", "[SEP]"}, ...
-  };
+  using Tokens = ChatTokens;
 
   // One of several templates of a checkpoint.
   struct Named {
@@ -76,6 +79,10 @@ class MUMMU_API ChatTemplate {
   // additional_chat_templates/, or tokenizer_config.json).
   //   errors   not_found (no such path, or no template there), corrupt, io, unsupported, invalid
   static Result<ChatTemplate> load(const std::string& path);
+
+  // The tokens of such a file or folder, whether it has a template or not.
+  //   errors   not_found, corrupt, io
+  static Result<Tokens> load_tokens(const std::string& path);
 
   ChatTemplate(ChatTemplate&&) noexcept;
   ChatTemplate& operator=(ChatTemplate&&) noexcept;

@@ -143,18 +143,29 @@ Result<ChatTemplateSource> find_chat_templates(const Gguf& gguf) {
   return out;
 }
 
+namespace {
+
+Result<ChatTemplateSource> find_anywhere(const std::string& path) {
+  std::error_code none;
+  if (fs::is_directory(path, none)) return find_chat_templates(path);
+  MUMMU_TRY(const Gguf gguf, Gguf::open(path));
+  return find_chat_templates(gguf);
+}
+
+}  // namespace
+
 Result<ChatTemplate> ChatTemplate::load(const std::string& path) {
   return at_edge([&]() -> Result<ChatTemplate> {
-    std::error_code none;
-    ChatTemplateSource found;
-    if (fs::is_directory(path, none)) {
-      MUMMU_TRY(found, find_chat_templates(path));
-    } else {
-      MUMMU_TRY(const Gguf gguf, Gguf::open(path));
-      MUMMU_TRY(found, find_chat_templates(gguf));
-    }
+    MUMMU_TRY(ChatTemplateSource found, find_anywhere(path));
     if (found.templates.empty()) return fail(Error::not_found, "{}: no chat template", path);
     return parse(std::move(found.templates), std::move(found.tokens));
+  });
+}
+
+Result<ChatTemplate::Tokens> ChatTemplate::load_tokens(const std::string& path) {
+  return at_edge([&]() -> Result<Tokens> {
+    MUMMU_TRY(ChatTemplateSource found, find_anywhere(path));
+    return std::move(found.tokens);
   });
 }
 

@@ -145,6 +145,12 @@ Result<Value> format_map(Call& call) {
   return format_braces(call.in, call.self, arguments);
 }
 
+// What gives bytes or wants a table has no place in a template.
+Result<Value> encode(Call&) { return fail(Error::unsupported, "'encode' of a str is unsupported"); }
+Result<Value> translate(Call&) {
+  return fail(Error::unsupported, "'translate' of a str is unsupported");
+}
+
 constexpr BuiltinInfo kMethods[] = {
     {"upper", "", with_case<Case::upper>},
     {"lower", "", with_case<Case::lower>},
@@ -170,6 +176,8 @@ constexpr BuiltinInfo kMethods[] = {
     {"removeprefix", "prefix", remove_prefix},
     {"removesuffix", "suffix", remove_suffix},
     {"format", "* **", format},
+    {"encode", "* **", encode},
+    {"translate", "* **", translate},
     {"format_map", "mapping", format_map},
 };
 
