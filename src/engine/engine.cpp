@@ -6,7 +6,9 @@
 #include "base/edge.h"
 #include "base/fail.h"
 #include "base/float_environment.h"
+#include "engine/device_forward.h"
 #include "engine/engine_impl.h"
+#include "model/model_impl.h"
 
 namespace mummu {
 
@@ -14,8 +16,24 @@ namespace {
 
 Error no_engine() { return {Error::invalid, "this engine was moved from, or had no memory"}; }
 
+// Null where there is no memory even for this: every call on such an engine says so.
+std::unique_ptr<Engine::Impl> make_impl(const Model::Impl& model, EngineOptions options) noexcept {
+  try {
+    EngineParts parts;
+    parts.forward = std::make_unique<DeviceForward>(*model.ops, model.decoder, options.kv);
+    parts.tokenizer = &model.tokenizer;
+    parts.model = &model;
+    parts.end_ids = model.info.end_ids;
+    return std::make_unique<Engine::Impl>(std::move(parts), std::move(options));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 }  // namespace
 
+Engine::Engine(const Model& model, EngineOptions options)
+    : impl_(make_impl(model.impl(), std::move(options))) {}
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;

@@ -37,4 +37,12 @@ Result<Request> complete(const Model& model, std::vector<TokenId> ids, RequestOp
   return Request{&model.impl(), std::move(ids), std::move(options)};
 }
 
+Result<void> check(const Request& request) {
+  return at_edge([&]() -> Result<void> {
+    if (!request.model) return fail(Error::invalid, "the request was made for no model");
+    const Model::Impl& model = *request.model;
+    return check_request(request, std::min(model.decoder.vocab(), model.tokenizer.vocab()));
+  });
+}
+
 }  // namespace mummu
