@@ -35,7 +35,7 @@ PUBLIC = {
     "task": "async", "stream": "async", "worker": "async", "slot": "async", "load": "async",
     "asio": "async", "hub": "hub",
 }  # fmt: skip
-ONLY_PUBLIC = ["app", "example", "bench", "src/server"]  # see "mummu/..." and their own files
+ONLY_PUBLIC = ["app", "example", "src/server"]  # see "mummu/..." and their own files
 
 # <header> or <folder/...> of third-party code -> the rooms (and top folders) that may use it.
 THIRD_PARTY = {
@@ -81,7 +81,11 @@ class Source:
         self.is_public = self.path.startswith("include/mummu/")
         if self.is_public:
             self.room = PUBLIC.get(path.stem)
-        self.is_test = path.stem.endswith(("_test", "_fuzz")) or self.path[4:] in TEST_HEADERS
+        self.is_test = (
+            path.stem.endswith(("_test", "_fuzz"))
+            or "test" in parts[2:-1]
+            or self.path[4:] in TEST_HEADERS
+        )
         self.is_header = path.suffix == ".h"
         bare = COMMENT.sub(lambda m: "\n" * m.group().count("\n"), self.text)
         self.includes = [
@@ -141,7 +145,7 @@ def check_quoted(root, source):
             yield line, f'a public header includes only "mummu/...", not "{name}"'
         elif first_folder(name) not in BELOW or not (root / "src" / name).is_file():
             yield line, f'"{name}" is not written from src/ ("room/file.h")'
-        elif name in TEST_HEADERS and not source.is_test:
+        elif (name in TEST_HEADERS or "/test/" in name) and not source.is_test:
             yield line, f'"{name}" is for tests only'
         elif source.room in BELOW and not sees(source.room, first_folder(name)):
             yield line, f'"{name}": {source.room} does not see {first_folder(name)}'

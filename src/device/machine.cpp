@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <thread>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -87,7 +86,7 @@ int affinity_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-  return static_cast<int>(std::thread::hardware_concurrency());
+  return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 }  // namespace
