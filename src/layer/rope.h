@@ -27,7 +27,7 @@ struct RopeConfig {
 
   // What each frequency is divided by (rotary_dim / 2), where a file stores that instead of a kind;
   // empty: nothing.
-  std::vector<float> divisors;
+  std::vector<float> divisors = {};
 };
 
 // The angle per token of each pair of components (rotary_dim / 2), radians.

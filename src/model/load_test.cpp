@@ -1,0 +1,280 @@
+// Loading as one act: what is checked, what it costs, and how it ends.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/test_fixture.h"
+#include "model/model_impl.h"
+#include "model/test_decoder.h"
+#include "mummu/model.h"
+
+namespace mummu {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_text(const fs::path& path, std::string_view text) {
+  std::ofstream(path, std::ios::binary)
+      .write(text.data(), static_cast<std::streamsize>(text.size()));
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  if (at != std::string::npos) text.replace(at, from.size(), to);
+  return text;
+}
+
+class Load : public testing::Test {
+ protected:
+  Load() {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    for (const auto& entry : fs::directory_iterator(test::golden("llama/gqa")))
+      fs::copy(entry.path(), folder_);
+    for (const auto& entry : fs::directory_iterator(folder_))
+      fs::permissions(entry.path(), fs::perms::owner_all);
+  }
+  ~Load() override { fs::remove_all(folder_); }
+
+  std::string gguf() const { return (folder_ / "model.gguf").string(); }
+
+  void change(const char* file, std::string_view from, std::string_view to) {
+    write_text(folder_ / file, replaced(read_text(folder_ / file), from, to));
+  }
+
+  Error refusal(const std::string& path) {
+    const auto model = Model::load(path, device_);
+    EXPECT_FALSE(model);
+    if (model) return {};
+    EXPECT_THAT(model.error().message, Not(HasSubstr("\n")));
+    return model.error();
+  }
+
+  fs::path folder_ =
+      fs::path(testing::TempDir()) /
+      (std::string("mummu_load_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+  Device device_ = open_device("cpu").value();
+};
+
+TEST_F(Load, a_folder_and_a_gguf_file_of_the_same_weights_say_the_same_of_themselves) {
+  const auto from_folder = Model::load(folder_.string(), device_);
+  ASSERT_TRUE(from_folder) << from_folder.error().message;
+  const auto from_gguf = Model::load(gguf(), device_);
+  ASSERT_TRUE(from_gguf) << from_gguf.error().message;
+  const ModelInfo& a = from_folder->info();
+  const ModelInfo& b = from_gguf->info();
+  EXPECT_EQ(a.format, "safetensors");
+  EXPECT_EQ(b.format, "gguf");
+  for (const ModelInfo* info : {&a, &b}) {
+    EXPECT_EQ(info->architecture, "llama");
+    EXPECT_EQ(info->weight_types, "F32");
+    EXPECT_EQ(info->layers, 3);
+    EXPECT_EQ(info->hidden, 48);
+    EXPECT_EQ(info->vocab, 288);
+    EXPECT_EQ(info->context, 2048);
+    EXPECT_EQ(info->parameters, a.parameters);
+    EXPECT_EQ(info->packed_bytes, a.packed_bytes);
+    EXPECT_EQ(info->kv_bytes_per_token, 3 * 2 * 16 * 2);
+    EXPECT_TRUE(info->has_chat_template);
+    EXPECT_THAT(info->end_ids, testing::Contains(279));
+  }
+}
+
+TEST_F(Load, inspect_says_what_load_will_find) {
+  const auto info = Model::inspect(gguf(), device_);
+  ASSERT_TRUE(info) << info.error().message;
+  const auto model = Model::load(gguf(), device_);
+  ASSERT_TRUE(model);
+  EXPECT_EQ(info->packed_bytes, model->info().packed_bytes);
+  EXPECT_EQ(info->parameters, model->info().parameters);
+  EXPECT_EQ(info->end_ids, model->info().end_ids);
+}
+
+TEST_F(Load, a_safetensors_file_finds_its_configuration_beside_it) {
+  const auto model = Model::load((folder_ / "model.safetensors").string(), device_);
+  EXPECT_TRUE(model) << model.error().message;
+}
+
+TEST_F(Load, progress_goes_up_to_the_whole_and_may_cancel) {
+  std::vector<int64_t> bytes;
+  int64_t total = 0;
+  const auto all = Model::load(gguf(), device_, {.on_progress = [&](const LoadProgress& progress) {
+                                 bytes.push_back(progress.bytes);
+                                 total = progress.total;
+                                 return true;
+                               }});
+  ASSERT_TRUE(all);
+  EXPECT_TRUE(std::is_sorted(bytes.begin(), bytes.end()));
+  EXPECT_EQ(bytes.front(), 0);
+  EXPECT_EQ(bytes.back(), total);
+  EXPECT_EQ(total, all->info().file_bytes);
+
+  int calls = 0;
+  const auto some = Model::load(gguf(), device_,
+                                {.on_progress = [&](const LoadProgress&) { return ++calls < 4; }});
+  ASSERT_FALSE(some);
+  EXPECT_EQ(some.error().code, Error::cancelled);
+  EXPECT_EQ(calls, 4);
+}
+
+TEST_F(Load, nothing_there_is_not_found) {
+  EXPECT_EQ(refusal((folder_ / "absent").string()).code, Error::not_found);
+  EXPECT_EQ(refusal((folder_ / "absent.gguf").string()).code, Error::not_found);
+}
+
+TEST_F(Load, a_folder_without_weights_is_not_found) {
+  fs::remove(folder_ / "model.safetensors");
+  const Error error = refusal(folder_.string());
+  EXPECT_EQ(error.code, Error::not_found);
+  EXPECT_THAT(error.message, HasSubstr("model.safetensors"));
+}
+
+TEST_F(Load, a_folder_without_configuration_is_not_found) {
+  fs::remove(folder_ / "config.json");
+  const Error error = refusal(folder_.string());
+  EXPECT_EQ(error.code, Error::not_found);
+  EXPECT_THAT(error.message, HasSubstr("config.json"));
+}
+
+TEST_F(Load, a_folder_without_tokenizer_is_refused) {
+  fs::remove(folder_ / "tokenizer.json");
+  EXPECT_THAT(refusal(folder_.string()).message, HasSubstr("tokenizer.json"));
+}
+
+TEST_F(Load, a_text_file_is_corrupt) {
+  write_text(gguf(), "this is no model\n");
+  EXPECT_EQ(refusal(gguf()).code, Error::corrupt);
+}
+
+TEST_F(Load, a_truncated_file_is_corrupt) {
+  fs::resize_file(gguf(), fs::file_size(gguf()) - 1000);
+  EXPECT_EQ(refusal(gguf()).code, Error::corrupt);
+}
+
+TEST_F(Load, a_file_that_shrinks_while_it_loads_is_corrupt) {
+  const auto model =
+      Model::load(gguf(), device_, {.on_progress = [&](const LoadProgress& progress) {
+                    if (progress.bytes == 0) fs::resize_file(gguf(), fs::file_size(gguf()) / 2);
+                    return true;
+                  }});
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().code, Error::corrupt);
+}
+
+TEST_F(Load, an_unknown_architecture_is_named_and_the_known_are_listed) {
+  change("config.json", "\"model_type\": \"llama\"", "\"model_type\": \"mamba\"");
+  const Error error = refusal(folder_.string());
+  EXPECT_EQ(error.code, Error::unsupported);
+  EXPECT_THAT(error.message, HasSubstr("'mamba'"));
+  EXPECT_THAT(error.message, HasSubstr("llama"));
+}
+
+TEST_F(Load, a_renamed_tensor_is_missing_and_unknown_in_one_error) {
+  change("model.gguf", "blk.1.attn_q.weight", "blk.1.attn_x.weight");
+  const Error error = refusal(gguf());
+  EXPECT_EQ(error.code, Error::corrupt);
+  EXPECT_THAT(error.message, HasSubstr("missing tensors: blk.1.attn_q.weight"));
+  EXPECT_THAT(error.message, HasSubstr("blk.1.attn_x.weight"));
+}
+
+TEST_F(Load, another_size_in_the_configuration_is_a_list_of_misshapen_tensors) {
+  change("config.json", "\"intermediate_size\": 96", "\"intermediate_size\": 80");
+  const Error error = refusal(folder_.string());
+  EXPECT_EQ(error.code, Error::corrupt);
+  EXPECT_THAT(error.message, HasSubstr("mlp.gate_proj.weight is (96, 48), expected (80, 48)"));
+  EXPECT_THAT(error.message, HasSubstr("model.layers.2.mlp.down_proj.weight"));
+}
+
+TEST_F(Load, end_ids_that_have_none_in_common_are_refused) {
+  change("generation_config.json", "\"eos_token_id\": 279", "\"eos_token_id\": 3");
+  const Error error = refusal(folder_.string());
+  EXPECT_EQ(error.code, Error::corrupt);
+  EXPECT_THAT(error.message, HasSubstr("eos_token_id 3 against 279"));
+}
+
+TEST_F(Load, more_end_ids_of_the_generation_configuration_are_kept) {
+  change("generation_config.json", "\"eos_token_id\": 279", "\"eos_token_id\": [279, 277]");
+  const auto model = Model::load(folder_.string(), device_);
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_THAT(model->info().end_ids, testing::UnorderedElementsAre(279, 277));
+}
+
+TEST_F(Load, a_tokenizer_with_more_tokens_than_the_embedding_has_rows_is_refused) {
+  change("tokenizer.json", "\"id\": 279", "\"id\": 300");
+  const auto model = Model::load(folder_.string(), device_);
+  EXPECT_FALSE(model);
+}
+
+// Overwrites the payload of the last tensor of the safetensors file with one f32 value.
+void fill_weights(const fs::path& path, float value) {
+  std::string text = read_text(path);
+  uint64_t header = 0;
+  std::memcpy(&header, text.data(), sizeof header);
+  for (size_t at = 8 + header; at + sizeof value <= text.size(); at += sizeof value)
+    std::memcpy(text.data() + at, &value, sizeof value);
+  write_text(path, text);
+}
+
+TEST_F(Load, weights_that_are_no_numbers_are_found_by_trying_the_model) {
+  fill_weights(folder_ / "model.safetensors", std::numeric_limits<float>::quiet_NaN());
+  const Error error = refusal(folder_.string());
+  EXPECT_EQ(error.code, Error::corrupt);
+  EXPECT_THAT(error.message, HasSubstr("not finite"));
+}
+
+TEST_F(Load, weights_that_are_all_zero_are_found_by_trying_the_model) {
+  fill_weights(folder_ / "model.safetensors", 0);
+  const Error error = refusal(folder_.string());
+  EXPECT_EQ(error.code, Error::corrupt);
+  EXPECT_THAT(error.message, HasSubstr("same logit"));
+}
+
+int64_t status_kib(const char* key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(key)) return std::atoll(line.c_str() + std::strlen(key));
+  return 0;
+}
+
+TEST(LoadMemory, the_peak_is_the_packed_model_and_one_tensor) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "skipped: a sanitizer's memory is not the model's";
+#endif
+  const std::string path = test::fixture("SmolLM2-135M-Instruct.Q4_1.gguf");
+  MUMMU_NEEDS(path);
+  const auto device = open_device("cpu").value();
+  const int64_t before = status_kib("VmRSS:");
+  write_text("/proc/self/clear_refs", "5");  // the peak starts anew
+  const auto loaded = test::load_decoder(path, device);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  int64_t packed = 0;
+  int64_t largest = 0;
+  for (const TensorInfo& tensor : loaded->checkpoint->table().tensors()) {
+    packed += tensor.shape.size() == 2
+                  ? device.ops().packed_bytes(*tensor.type, tensor.shape[0], tensor.shape[1])
+                  : tensor.size_bytes;
+    largest = std::max(largest, tensor.size_bytes);
+  }
+  const int64_t peak = (status_kib("VmHWM:") - before) * 1024;
+  constexpr int64_t kOverhead = 16 << 20;  // metadata of the file, the allocator's own
+  std::printf("peak %.1f MB, packed %.1f MB, largest tensor %.1f MB\n",
+              static_cast<double>(peak) / 1e6, static_cast<double>(packed) / 1e6,
+              static_cast<double>(largest) / 1e6);
+  EXPECT_LE(peak, packed + largest + kOverhead);
+}
+
+}  // namespace
+}  // namespace mummu

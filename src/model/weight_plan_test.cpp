@@ -1,0 +1,99 @@
+#include "model/weight_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "mummu/device.h"
+
+namespace mummu {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TensorInfo tensor(std::string name, std::vector<int64_t> shape,
+                  std::optional<DType> type = DType::f32, std::string_view type_name = "F32") {
+  return {.name = std::move(name), .type = type, .type_name = type_name, .shape = std::move(shape)};
+}
+
+class WeightPlanTest : public testing::Test {
+ protected:
+  WeightPlan plan(std::vector<TensorInfo> tensors) {
+    table_ = TensorTable::make(FileReader::from_bytes("a.gguf", {}), std::move(tensors)).value();
+    return WeightPlan(table_, Format::gguf, device_.ops());
+  }
+
+  Device device_ = open_device("cpu").value();
+  TensorTable table_;
+  Weight matrix_;
+  Tensor vector_;
+};
+
+TEST_F(WeightPlanTest, one_error_lists_everything_that_is_wrong) {
+  WeightPlan checked =
+      plan({tensor("a.weight", {3, 4}), tensor("b.weight", {9}), tensor("stranger.weight", {2}),
+            tensor("c.weight", {4, 256}, std::nullopt, "Q2_K")});
+  checked.matrix(matrix_, {"", "a"}, 4, 3);
+  checked.weight_vector(vector_, {"", "b"}, 9);
+  checked.matrix(matrix_, {"", "c"}, 4, 256);
+  checked.matrix(matrix_, {"", "absent"}, 1, 1);
+  checked.bias(vector_, {"", "b"}, 9);
+  const auto result = checked.check();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Error::corrupt);
+  EXPECT_THAT(result.error().message, HasSubstr("a.gguf: missing tensors: absent.weight, b.bias"));
+  EXPECT_THAT(result.error().message, HasSubstr("a.weight is (3, 4), expected (4, 3)"));
+  EXPECT_THAT(result.error().message, HasSubstr("does not have: stranger.weight"));
+  EXPECT_THAT(result.error().message, HasSubstr("c.weight is Q2_K"));
+  EXPECT_THAT(result.error().message, Not(HasSubstr("\n")));
+}
+
+TEST_F(WeightPlanTest, a_type_alone_is_unsupported_and_named) {
+  WeightPlan checked = plan({tensor("c.weight", {4, 256}, std::nullopt, "IQ2_XS")});
+  checked.matrix(matrix_, {"", "c"}, 4, 256);
+  const auto result = checked.check();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Error::unsupported);
+  EXPECT_THAT(result.error().message, HasSubstr("c.weight is IQ2_XS"));
+}
+
+TEST_F(WeightPlanTest, ignored_tensors_may_be_there) {
+  WeightPlan checked = plan({tensor("a.inv_freq", {3}), tensor("b.weight", {9})});
+  checked.ignore({"", "b"});
+  checked.ignore({"", "absent"});
+  checked.ignore_suffix(".inv_freq");
+  EXPECT_TRUE(checked.check());
+}
+
+TEST_F(WeightPlanTest, a_name_of_a_stranger_is_quoted) {
+  WeightPlan checked = plan({tensor("line\nbreak", {3})});
+  const auto result = checked.check();
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, Not(HasSubstr("\n")));
+}
+
+TEST_F(WeightPlanTest, tensors_are_read_in_the_order_of_the_file) {
+  auto late = tensor("late.weight", {2, 2});
+  auto early = tensor("early.weight", {2, 2});
+  late.offset_bytes = 64;
+  WeightPlan checked = plan({late, early});
+  checked.matrix(matrix_, {"", "late"}, 2, 2);
+  checked.matrix(matrix_, {"", "early"}, 2, 2);
+  const auto order = checked.in_file_order();
+  ASSERT_EQ(order.size(), 2U);
+  EXPECT_EQ(order[0].tensor->name, "early.weight");
+  EXPECT_EQ(checked.types(), "F32");
+  EXPECT_EQ(checked.parameters(), 8);
+}
+
+TEST(RowOrderTest, interleaved_halves_are_put_apart) {
+  // Two heads of four components, in the file 0 2 1 3 of each.
+  const RowOrder order{4};
+  std::vector<int64_t> rows;
+  for (int64_t row = 0; row < 8; ++row) rows.push_back(order.file_row(row));
+  EXPECT_THAT(rows, testing::ElementsAre(0, 2, 1, 3, 4, 6, 5, 7));
+  EXPECT_EQ(RowOrder{}.file_row(5), 5);
+}
+
+}  // namespace
+}  // namespace mummu
