@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Runs the command line as a person would who gets things wrong: every mistake ends in one clear line on stderr, nothing on
+stdout, the right exit code, and nothing left behind. Usage: cli_test.py MUMMU_BINARY"""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+BINARY = sys.argv[1]
+CACHE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+FIXTURES = os.environ.get("MUMMU_FIXTURES") or os.path.join(CACHE, "mummu/fixtures")
+MODEL = os.path.join(FIXTURES, "SmolLM2-135M-Instruct.Q4_1.gguf")
+failures = []
+checked = 0
+
+
+def mummu(*words, stdin=b"", cwd=None):
+    return subprocess.run([BINARY, *words], input=stdin, capture_output=True, timeout=300, cwd=cwd)
+
+
+def expect(name, condition, detail):
+    global checked
+    checked += 1
+    if not condition:
+        failures.append(f"{name}: {detail}")
+
+
+def refused(name, *words, code=1, says=(), stdin=b""):
+    """The command fails with one line that holds every text of `says`."""
+    done = mummu(*words, stdin=stdin)
+    line = done.stderr.decode(errors="replace")
+    expect(name, done.returncode == code, f"exit {done.returncode}, {code} expected: {line}")
+    expect(name, done.stdout == b"", f"stdout holds {done.stdout[:80]!r}")
+    if code == 1:
+        expect(name, line.count("\n") == 1, f"one line expected: {line!r}")
+    for text in says:
+        expect(name, text in line, f"{text!r} expected in {line!r}")
+
+
+def gguf_of(architecture):
+    def text(value):
+        return struct.pack("<Q", len(value)) + value.encode()
+
+    key = text("general.architecture") + struct.pack("<I", 8) + text(architecture)
+    return b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + key
+
+
+def files(folder):
+    def put(name, data):
+        path = os.path.join(folder, name)
+        with open(path, "wb") as file:
+            file.write(data)
+        return path
+
+    with open(MODEL, "rb") as file:
+        head = file.read(40_000_000)
+    refused("no such model", "run", "no-such-model", "hello", says=["no such model", "no-such-model", "smollm2-135m-instruct"])
+    empty = os.path.join(folder, "empty")
+    os.mkdir(empty)
+    refused("a folder without weights", "run", empty, "hello", says=["empty"])
+    refused("a text file named .gguf", "run", put("text.gguf", b"once upon a time\n" * 9), "hello", says=["text.gguf"])
+    refused("a truncated download", "run", put("cut.gguf", head), "hello", says=["cut.gguf"])
+    refused("an empty file", "check", put("nothing.gguf", b""), says=["nothing.gguf"])
+    refused("an unknown architecture", "check", put("odd.gguf", gguf_of("mamba9")), says=["mamba9", "llama"])
+    refused("check of a missing path", "check", os.path.join(folder, "absent.gguf"), says=["absent.gguf"])
+
+
+def requests():
+    refused("an empty prompt", "run", MODEL, "", says=["empty"])
+    refused("a prompt longer than the context", "run", MODEL, "word " * 400, "--ctx", "128", says=["128"])
+    refused("a context beyond the checkpoint's", "run", MODEL, "hello", "--ctx", "9000", says=["8192", "9000"])
+    refused("temperature NaN", "run", MODEL, "hello", "--temperature", "nan", says=["temperature"])
+    refused("temperature below zero", "run", MODEL, "hello", "--temperature", "-1", says=["temperature", "-1"])
+    refused("top_p 0", "run", MODEL, "hello", "--top-p", "0", says=["top_p"])
+    refused("max_tokens 0", "run", MODEL, "hello", "--max-tokens", "0", says=["max_tokens"])
+    refused("a prompt that is not UTF-8", "run", MODEL, "-", stdin=b"ab\xff\xfecd", says=["UTF-8"])
+    refused("a token id past the vocabulary", "logits", MODEL, "--ids", "1,49152", "--out", "x.npy", says=["49152"])
+    refused("a negative token id", "logits", MODEL, "--ids=-1", "--out", "x.npy", says=["-1"])
+    refused("an unknown device", "run", MODEL, "hello", "--device", "abacus", says=["abacus", "cpu"])
+    expect("no logits file", not os.path.exists("x.npy") and not os.path.exists("x.npy.part"), "it was left behind")
+
+
+def usage():
+    for words in ((), ("run",), ("fly",), ("run", MODEL, "hello", "--threads", "x"), ("run", MODEL, "hello", "--kv", "f3"),
+                  ("run", "a", "b", "c")):
+        refused(f"usage {words}", *words, code=2)
+
+
+def works(folder):
+    done = mummu("--version")
+    expect("--version", done.returncode == 0 and b"contract cpu-" in done.stdout, done.stdout)
+    done = mummu("devices")
+    expect("devices", done.returncode == 0 and done.stdout.startswith(b"cpu\t"), done.stdout)
+    done = mummu("check", MODEL)
+    expect("check", done.returncode == 0 and b"llama" in done.stdout and b"Q4_1" in done.stdout, done.stdout)
+    done = mummu("run", MODEL, "Say hi.", "--max-tokens", "4", "--json")
+    answer = json.loads(done.stdout)
+    expect("run --json", len(answer["ids"]) <= 4 and answer["finish"] in ("length", "stop"), answer)
+    streamed = mummu("run", MODEL, "Say hi.", "--max-tokens", "4")
+    expect("streamed text", streamed.stdout.decode() == answer["text"] + "\n", streamed.stdout)
+    expect("a last line", b"tok/s" in streamed.stderr, streamed.stderr)
+    ids = mummu("tokenize", MODEL, "--json", stdin="Grüße <|im_end|>".encode())
+    back = mummu("detokenize", MODEL, stdin=ids.stdout)
+    expect("tokenize and back", back.stdout.decode() == "Grüße <|im_end|>", back.stdout)
+    expect("text stays text", 2 not in json.loads(ids.stdout), ids.stdout)
+    special = mummu("tokenize", MODEL, "--json", "--special", stdin=b"<|im_end|>")
+    expect("--special", json.loads(special.stdout) == [2], special.stdout)
+    out = os.path.join(folder, "logits.npy")
+    done = mummu("logits", MODEL, "--ids", "1,2,3", "--out", out)
+    expect("logits", done.returncode == 0 and os.path.getsize(out) == 128 + 3 * 49152 * 4, done.stderr)
+    talk = mummu("chat", MODEL, "--max-tokens", "3", stdin=b"Say hi.\n/help\n/nonsense\n/quit\n")
+    expect("chat over a pipe", talk.returncode == 0 and talk.stdout.strip() != b"", talk)
+    expect("chat /help", b"/save" in talk.stderr and b"/nonsense" in talk.stderr, talk.stderr)
+
+
+def main():
+    if not os.path.exists(MODEL):
+        if os.environ.get("MUMMU_REQUIRE_FIXTURES"):
+            sys.exit(f"missing fixture {MODEL}")
+        print(f"skipped: {MODEL} is missing; get it with tool/fetch_models.sh --tests")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        files(folder)
+        requests()
+        usage()
+        works(folder)
+    for failure in failures:
+        print("FAILED", failure)
+    print(f"{checked - len(failures)} passed, {len(failures)} failed")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
