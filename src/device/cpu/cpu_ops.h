@@ -41,6 +41,10 @@ class CpuOps final : public Ops {
                  std::span<const Segment> segments, View out) override;
 
  private:
+  // More tokens than this pass through a matmul in groups, which bounds the scratch.
+  static constexpr int64_t kGroupTokens = 512;
+  static constexpr int64_t kPartialFloats = 256 * 1024;
+
   // Tokens as the kernels want them, for weights of blocks or of floats.
   struct Prepared {
     Tiles split;
@@ -60,6 +64,8 @@ class CpuOps final : public Ops {
   // Scratch of a matmul: the prepared tokens of one group.
   Tensor blocks_;  // (tokens, block bytes) u8
   Tensor floats_;  // (tokens, columns) f32
+  // Scratch of an attention that is cut by spans; what does not fit is not cut.
+  Tensor partials_;  // (1, kPartialFloats) f32
 };
 
 }  // namespace mummu::cpu

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -41,6 +42,21 @@ Result<Weight> CpuOps::pack(const WeightSource& source) { return cpu::pack(sourc
 
 int64_t CpuOps::packed_bytes(DType type, int64_t rows, int64_t columns) const {
   return cpu::packed_bytes(type, rows, columns);
+}
+
+Result<void> CpuOps::reserve(int64_t tokens, int64_t columns) {
+  if (!partials_) {
+    MUMMU_TRY(partials_, make(DType::f32, 1, kPartialFloats));
+  }
+  const View held = floats_.view();
+  const int64_t rows = std::max(std::min(tokens, kGroupTokens), held.rows);
+  const int64_t width = std::max(columns, held.columns);
+  if (rows == held.rows && width == held.columns) return {};
+  MUMMU_TRY(auto floats, make(DType::f32, rows, width));
+  MUMMU_TRY(auto blocks, make(DType::u8, rows, (width + kBlock - 1) / kBlock * kTileBlockBytes));
+  floats_ = std::move(floats);
+  blocks_ = std::move(blocks);
+  return {};
 }
 
 void CpuOps::embedding(const Weight& table, View ids, View out) {

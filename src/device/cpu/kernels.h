@@ -81,7 +81,9 @@ struct KvRun {
 };
 
 // Consecutive (token, head) pairs of one sequence and one kv head; pair i is token i / group, head
-// i % group of this kv head's group.
+// i % group of this kv head's group. All spans, or only span `span` with its result left in
+// `partial`: 16 maxima, 16 sums, then (pairs, head_dim) weighted values; merge_attention turns the
+// partial results of all spans, `partial_stride` floats apart, into out.
 struct AttentionRun {
   const float* q;  // the sequence's first row, the group's first head
   float* out;
@@ -97,6 +99,9 @@ struct AttentionRun {
   int64_t page_bytes;
   const int32_t* pages;
   DType type;
+  float* partial;  // null: all spans
+  int64_t partial_stride;
+  int64_t span;
 };
 
 struct Kernels {
@@ -113,6 +118,7 @@ struct Kernels {
   void (*rope)(const RopeRun& run);
   void (*kv_write)(const KvRun& run);
   void (*attention)(const AttentionRun& run);
+  void (*merge_attention)(const AttentionRun& run);
   // Widens one row of a packed table.
   void (*embedding)(DType type, const std::byte* packed, int64_t panel_bytes, int64_t columns,
                     int64_t row, float* out);

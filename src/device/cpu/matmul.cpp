@@ -1,6 +1,5 @@
 // Matmul and gated: tokens are prepared once (quantised for block weights, laid side by side for
-// float weights), then runs of panels are handed out. More than kGroupTokens tokens pass in groups,
-// which bounds the scratch.
+// float weights), then runs of panels are handed out. Many tokens pass in groups.
 
 #include <algorithm>
 
@@ -9,8 +8,6 @@
 
 namespace mummu::cpu {
 namespace {
-
-constexpr int64_t kGroupTokens = 512;
 
 // Rough costs of one thread, for the schedule only.
 constexpr double kBytesPerNs = 22;
@@ -53,8 +50,8 @@ PanelRun panel_run(const MatmulOut& out, View x, const Tiles& split, const std::
 
 // Calls work(rows of x of one group, its first token), groups as equal as can be.
 template <typename Work>
-void for_groups(View x, Work&& work) {
-  const int64_t groups = (x.rows + kGroupTokens - 1) / kGroupTokens;
+void for_groups(View x, int64_t group_tokens, Work&& work) {
+  const int64_t groups = (x.rows + group_tokens - 1) / group_tokens;
   for (int64_t g = 0; g < groups; ++g) {
     const int64_t first = x.rows * g / groups;
     work(x.slice(first, x.rows * (g + 1) / groups - first), first);
@@ -62,18 +59,6 @@ void for_groups(View x, Work&& work) {
 }
 
 }  // namespace
-
-Result<void> CpuOps::reserve(int64_t tokens, int64_t columns) {
-  const View held = floats_.view();
-  const int64_t rows = std::max(std::min(tokens, kGroupTokens), held.rows);
-  const int64_t width = std::max(columns, held.columns);
-  if (rows == held.rows && width == held.columns) return {};
-  MUMMU_TRY(auto floats, make(DType::f32, rows, width));
-  MUMMU_TRY(auto blocks, make(DType::u8, rows, (width + kBlock - 1) / kBlock * kTileBlockBytes));
-  floats_ = std::move(floats);
-  blocks_ = std::move(blocks);
-  return {};
-}
 
 int64_t CpuOps::largest_tile(bool blocks) const {
   return blocks ? kernels_.block_tile : kernels_.float_tile;
@@ -110,7 +95,8 @@ CpuOps::Prepared CpuOps::prepare(View x, bool blocks, int64_t tile) {
 }
 
 void CpuOps::matmul(View x, std::span<const MatmulOut> outs) {
-  for_groups(x, [&](View group, int64_t first_token) { matmul_group(group, outs, first_token); });
+  for_groups(x, kGroupTokens,
+             [&](View group, int64_t first_token) { matmul_group(group, outs, first_token); });
 }
 
 void CpuOps::matmul_group(View x, std::span<const MatmulOut> outs, int64_t first_token) {
@@ -143,7 +129,7 @@ void CpuOps::matmul_group(View x, std::span<const MatmulOut> outs, int64_t first
 }
 
 void CpuOps::gated(View x, const Weight& gate, const Weight& up, View out) {
-  for_groups(x, [&](View group, int64_t first_token) {
+  for_groups(x, kGroupTokens, [&](View group, int64_t first_token) {
     gated_group(group, gate, up, out.slice(first_token, group.rows));
   });
 }

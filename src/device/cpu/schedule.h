@@ -33,13 +33,15 @@ class Schedule {
 
  private:
   static constexpr double kWorthRegion = 4000;
-  static constexpr double kSmallestPiece = 1000;
+  static constexpr double kSmallestPiece = 2500;
   static constexpr int64_t kPiecesPerThread = 8;
 
   int64_t piece_count(int64_t units, double nanoseconds) const {
     if (width() == 1 || nanoseconds < kWorthRegion) return 1;
     const auto worth = static_cast<int64_t>(std::min(nanoseconds / kSmallestPiece, 1e6));
-    return std::min({units, worth, kPiecesPerThread * width()});
+    // A multiple of the width, so that equal threads finish together.
+    const int64_t rounds = std::min((worth + width() - 1) / width(), kPiecesPerThread);
+    return std::min(units, rounds * width());
   }
 
   Parallel parallel_;

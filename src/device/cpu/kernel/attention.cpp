@@ -56,6 +56,12 @@ MUMMU_INLINE int64_t offset_of(const AttentionRun& run, int64_t pair) {
   return token_of(run, pair) * run.stride + (run.first_pair + pair) % run.group * run.head_dim;
 }
 
+// Where a pair's values go: to out, or behind the sums of a partial result.
+MUMMU_INLINE float* output_of(const AttentionRun& run, int64_t pair) {
+  return run.partial != nullptr ? run.partial + 32 + pair * run.head_dim
+                                : run.out + offset_of(run, pair);
+}
+
 template <int kPairs>
 void lay_out_queries(const AttentionRun& run, int64_t first_dim, int64_t dims, float* q) {
   for (int64_t p = 0; p < kPairs; ++p) {
@@ -140,6 +146,26 @@ float weigh_scores(float* score, int64_t visible, float maximum) {
   return tree_sum(sum);
 }
 
+// The running maxima and sums of up to 16 pairs, one lane for each.
+struct Merged {
+  f32x16 maximum;
+  f32x16 sum;
+  f32x16 old_factor;  // what the values so far are multiplied with
+  f32x16 new_factor;  // what the new span's are
+};
+
+// Merges a later span; ops.h states the formula.
+MUMMU_INLINE Merged merge_sums(f32x16 old_maximum, f32x16 old_sum, f32x16 maximum, f32x16 sum) {
+  const f32x16 highest = greater(maximum, old_maximum);
+  const f32x16 a = exp(sub(old_maximum, highest));
+  const f32x16 b = exp(sub(maximum, highest));
+  return {highest, fma(sum, b, mul(old_sum, a)), a, b};
+}
+
+MUMMU_INLINE f32x16 merge_values(f32x16 old, f32x16 old_factor, f32x16 o, f32x16 new_factor) {
+  return fma(o, new_factor, mul(old, old_factor));
+}
+
 // Maximum, exponentials, sum and the factors of the merge, for each pair that sees this span.
 template <int kPairs>
 void soften(const AttentionRun& run, bool first_span, State<kPairs>& state) {
@@ -151,19 +177,14 @@ void soften(const AttentionRun& run, bool first_span, State<kPairs>& state) {
     maximum[p] = scale_scores(score, state.visible[p], run.scale);
     sum[p] = weigh_scores(score, state.visible[p], maximum[p]);
   }
-  if (first_span) {
-    store(state.maximum, load(maximum));
-    return store(state.sum, load(sum));
+  if (!first_span) {
+    const Merged merged =
+        merge_sums(load(state.maximum), load(state.sum), load(maximum), load(sum));
+    store(state.old_factor, merged.old_factor);
+    store(state.new_factor, merged.new_factor);
+    store(maximum, merged.maximum);
+    store(sum, merged.sum);
   }
-  const f32x16 old_maximum = load(state.maximum);
-  const f32x16 highest = greater(load(maximum), old_maximum);
-  const f32x16 a = exp(sub(old_maximum, highest));
-  const f32x16 b = exp(sub(load(maximum), highest));
-  const f32x16 merged = fma(load(sum), b, mul(load(state.sum), a));
-  store(state.old_factor, a);
-  store(state.new_factor, b);
-  store(maximum, highest);
-  store(sum, merged);
   for (int p = 0; p < kPairs; ++p) {
     if (state.visible[p] <= 0) continue;
     state.maximum[p] = maximum[p];
@@ -199,8 +220,8 @@ MUMMU_INLINE void weigh_values(const AttentionRun& run, const int32_t* pages, in
 
 // Adds the span to out for kVectors * 16 components (fewer at the end of a head).
 template <typename Format, int kPairs, int kVectors>
-void merge_values(const AttentionRun& run, const int32_t* pages, bool first_span, int64_t first_dim,
-                  const State<kPairs>& state) {
+void add_values(const AttentionRun& run, const int32_t* pages, bool first_span, int64_t first_dim,
+                const State<kPairs>& state) {
   int64_t common = kSpan;
   for (int p = 0; p < kPairs; ++p) common = smaller(common, state.visible[p]);
   f32x16 sum[kPairs][kVectors];
@@ -214,28 +235,42 @@ void merge_values(const AttentionRun& run, const int32_t* pages, bool first_span
   MUMMU_UNROLL
   for (int p = 0; p < kPairs; ++p) {
     if (state.visible[p] <= 0) continue;
-    float* out = run.out + offset_of(run, p) + first_dim;
+    float* out = output_of(run, p) + first_dim;
     MUMMU_UNROLL
     for (int i = 0; i < kVectors; ++i) {
       const int64_t n = smaller(16, run.head_dim - first_dim - i * 16);
       f32x16 o = sum[p][i];
       if (!first_span) {
-        const f32x16 old = mul(load_first(out + i * 16, n), all(state.old_factor[p]));
-        o = fma(o, all(state.new_factor[p]), old);
+        const f32x16 old = load_first(out + i * 16, n);
+        o = merge_values(old, all(state.old_factor[p]), o, all(state.new_factor[p]));
       }
       store_first(out + i * 16, o, n);
     }
   }
 }
 
-template <int kPairs>
-void divide_by_sums(const AttentionRun& run, const State<kPairs>& state) {
+MUMMU_INLINE void divide_by_sum(float* out, int64_t head_dim, f32x16 sum) {
+  for (int64_t d = 0; d < head_dim; d += 16) {
+    const int64_t n = smaller(16, head_dim - d);
+    store_first(out + d, div(load_first(out + d, n), sum), n);
+  }
+}
+
+template <typename Format, int kPairs>
+void attend_span(const AttentionRun& run, int64_t span, bool first_span, State<kPairs>& state) {
   for (int p = 0; p < kPairs; ++p) {
-    float* out = run.out + offset_of(run, p);
-    for (int64_t d = 0; d < run.head_dim; d += 16) {
-      const int64_t n = smaller(16, run.head_dim - d);
-      store_first(out + d, div(load_first(out + d, n), all(state.sum[p])), n);
-    }
+    state.visible[p] = smaller(kSpan, run.position + token_of(run, p) + 1 - span * kSpan);
+  }
+  const int32_t* pages = run.pages + span * (kSpan / kPage);
+  const int64_t count = (state.visible[kPairs - 1] + kPage - 1) / kPage;
+  score_span<Format, kPairs>(run, pages, count, state);
+  soften<kPairs>(run, first_span, state);
+  int64_t d = 0;
+  for (; d + kValueVectors * 16 <= run.head_dim; d += kValueVectors * 16) {
+    add_values<Format, kPairs, kValueVectors>(run, pages, first_span, d, state);
+  }
+  for (; d < run.head_dim; d += 16) {
+    add_values<Format, kPairs, 1>(run, pages, first_span, d, state);
   }
 }
 
@@ -243,24 +278,41 @@ template <typename Format, int kPairs>
 void attend(const AttentionRun& run) {
   State<kPairs> state;
   if (run.head_dim <= kDims) lay_out_queries<kPairs>(run, 0, run.head_dim, state.q);
-  const int64_t keys = run.position + token_of(run, kPairs - 1) + 1;
-  for (int64_t first = 0; first < keys; first += kSpan) {
-    for (int p = 0; p < kPairs; ++p) {
-      state.visible[p] = smaller(kSpan, run.position + token_of(run, p) + 1 - first);
-    }
-    const int32_t* pages = run.pages + first / kPage;
-    const int64_t count = (state.visible[kPairs - 1] + kPage - 1) / kPage;
-    score_span<Format, kPairs>(run, pages, count, state);
-    soften<kPairs>(run, first == 0, state);
-    int64_t d = 0;
-    for (; d + kValueVectors * 16 <= run.head_dim; d += kValueVectors * 16) {
-      merge_values<Format, kPairs, kValueVectors>(run, pages, first == 0, d, state);
-    }
-    for (; d < run.head_dim; d += 16) {
-      merge_values<Format, kPairs, 1>(run, pages, first == 0, d, state);
-    }
+  if (run.partial != nullptr) {
+    attend_span<Format, kPairs>(run, run.span, true, state);
+    store(run.partial, load(state.maximum));
+    return store(run.partial + 16, load(state.sum));
   }
-  divide_by_sums<kPairs>(run, state);
+  const int64_t keys = run.position + token_of(run, kPairs - 1) + 1;
+  for (int64_t span = 0; span * kSpan < keys; ++span) {
+    attend_span<Format, kPairs>(run, span, span == 0, state);
+  }
+  for (int p = 0; p < kPairs; ++p) {
+    divide_by_sum(output_of(run, p), run.head_dim, all(state.sum[p]));
+  }
+}
+
+// Merges the partial results of one pair.
+void merge_pair(const AttentionRun& run, int64_t pair, int64_t spans, float* out) {
+  const float* partial = run.partial;
+  f32x16 maximum = all(partial[pair]);
+  f32x16 sum = all(partial[16 + pair]);
+  __builtin_memcpy(out, partial + 32 + pair * run.head_dim, sizeof(float) * run.head_dim);
+  for (int64_t span = 1; span < spans; ++span) {
+    partial += run.partial_stride;
+    const Merged merged = merge_sums(maximum, sum, all(partial[pair]), all(partial[16 + pair]));
+    const float* values = partial + 32 + pair * run.head_dim;
+    for (int64_t d = 0; d < run.head_dim; d += 16) {
+      const int64_t n = smaller(16, run.head_dim - d);
+      store_first(out + d,
+                  merge_values(load_first(out + d, n), merged.old_factor, load_first(values + d, n),
+                               merged.new_factor),
+                  n);
+    }
+    maximum = merged.maximum;
+    sum = merged.sum;
+  }
+  divide_by_sum(out, run.head_dim, sum);
 }
 
 using Attend = void (*)(const AttentionRun& run);
@@ -281,6 +333,14 @@ static_assert(sizeof kAttend<F32> / sizeof(Attend) == kAttentionPairs);
 void attention(const AttentionRun& run) {
   if (run.type == DType::f32) return kAttend<F32>[run.pairs - 1](run);
   kAttend<F16>[run.pairs - 1](run);
+}
+
+void merge_attention(const AttentionRun& run) {
+  for (int64_t p = 0; p < run.pairs; ++p) {
+    const int64_t keys = run.position + token_of(run, p) + 1;
+    float* out = run.out + offset_of(run, p);
+    merge_pair(run, p, (keys + kSpan - 1) / kSpan, out);
+  }
 }
 
 }  // namespace mummu::MUMMU_KERNEL_NAMESPACE

@@ -31,6 +31,7 @@ void gated(const GatedRun& run);
 void rope(const RopeRun& run);
 void kv_write(const KvRun& run);
 void attention(const AttentionRun& run);
+void merge_attention(const AttentionRun& run);
 void embedding(DType type, const std::byte* packed, int64_t panel_bytes, int64_t columns,
                int64_t row, float* out);
 

@@ -22,6 +22,7 @@ const Kernels kAvx2Kernels = {
     .rope = MUMMU_KERNEL_NAMESPACE::rope,
     .kv_write = MUMMU_KERNEL_NAMESPACE::kv_write,
     .attention = MUMMU_KERNEL_NAMESPACE::attention,
+    .merge_attention = MUMMU_KERNEL_NAMESPACE::merge_attention,
     .embedding = MUMMU_KERNEL_NAMESPACE::embedding,
 };
 
