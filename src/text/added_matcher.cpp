@@ -1,7 +1,6 @@
 #include "text/added_matcher.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "text/control_token.h"
 #include "text/unicode.h"
@@ -37,61 +36,22 @@ size_t space_behind(std::string_view text, size_t at) {
 
 }  // namespace
 
-// A trie, made breadth first from the sorted entries: a node is a range of entries that begin
-// alike.
 AddedMatcher::AddedMatcher(std::vector<Entry> entries) : entries_(std::move(entries)) {
-  std::vector<int32_t> order(entries_.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto text = [this](int32_t i) -> const std::string& {
-    return entries_[static_cast<size_t>(i)].text;
-  };
-  std::ranges::stable_sort(order, {}, text);
-  struct Range {
-    size_t begin, end, depth;
-  };
-  std::vector<Range> ranges{{0, order.size(), 0}};
-  nodes_.emplace_back();
-  for (size_t n = 0; n < ranges.size(); ++n) {
-    auto [begin, end, depth] = ranges[n];
-    for (; begin < end && text(order[begin]).size() == depth; ++begin)
-      if (nodes_[n].entry < 0) nodes_[n].entry = order[begin];
-    nodes_[n].first_edge = static_cast<uint32_t>(edges_.size());
-    while (begin < end) {
-      const char byte = text(order[begin])[depth];
-      size_t next = begin;
-      while (next < end && text(order[next])[depth] == byte) ++next;
-      edges_.push_back({static_cast<unsigned char>(byte), static_cast<uint32_t>(nodes_.size())});
-      ++nodes_[n].edges;
-      nodes_.emplace_back();
-      ranges.push_back({begin, next, depth + 1});
-      begin = next;
-    }
+  std::vector<std::string_view> texts;
+  for (const Entry& entry : entries_) {
+    texts.push_back(entry.text);
+    begins_[static_cast<unsigned char>(entry.text[0])] = true;
   }
-  for (const Entry& entry : entries_) begins_[static_cast<unsigned char>(entry.text[0])] = true;
-}
-
-const AddedMatcher::Edge* AddedMatcher::edge(const Node& node, char byte) const {
-  const Edge* begin = edges_.data() + node.first_edge;
-  const Edge* end = begin + node.edges;
-  const Edge* found =
-      std::ranges::lower_bound(begin, end, static_cast<unsigned char>(byte), {}, &Edge::byte);
-  return found != end && found->byte == static_cast<unsigned char>(byte) ? found : nullptr;
+  trie_ = ByteTrie(texts);
 }
 
 int32_t AddedMatcher::longest_at(std::string_view text, size_t at, const LevelMap& levels,
                                  size_t offset) const {
   int32_t longest = -1;
-  const Node* node = nodes_.data();
-  for (size_t end = at; end < text.size();) {
-    const Edge* next = edge(*node, text[end]);
-    if (next == nullptr) break;
-    ++end;
-    node = &nodes_[next->node];
-    if (node->entry < 0) continue;
+  trie_.prefixes(text, at, [&](int32_t entry, size_t end) {
     const Level level = levels.highest(offset + at, offset + end);
-    if (entries_[static_cast<size_t>(node->entry)].allowed & level_bit(level))
-      longest = node->entry;
-  }
+    if (entries_[static_cast<size_t>(entry)].allowed & level_bit(level)) longest = entry;
+  });
   return longest;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mummu/tokenizer.h"
+#include "text/byte_trie.h"
 #include "text/level_map.h"
 
 namespace mummu {
@@ -42,21 +43,10 @@ class AddedMatcher {
              size_t offset) const;
 
  private:
-  struct Node {
-    uint32_t first_edge = 0, edges = 0;
-    int32_t entry = -1;
-  };
-  struct Edge {
-    unsigned char byte;
-    uint32_t node;
-  };
-
   int32_t longest_at(std::string_view text, size_t at, const LevelMap& levels, size_t offset) const;
-  const Edge* edge(const Node& node, char byte) const;
 
   std::vector<Entry> entries_;
-  std::vector<Node> nodes_;
-  std::vector<Edge> edges_;
+  ByteTrie trie_;
   std::array<bool, 256> begins_{};  // whether an entry begins with a byte
 };
 

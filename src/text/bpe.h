@@ -58,19 +58,12 @@ struct BpeOptions {
   bool byte_fallback = false;  // a character that is no token becomes its bytes, <0x0A>
   bool fuse_unknown = false;
   TokenId unknown = -1;  // -1: what is no token is left out
-  std::string prefix{};    // before each character but the first
-  std::string suffix{};    // behind the last character
+  std::string prefix{};  // before each character but the first
+  std::string suffix{};  // behind the last character
 };
 
 class Bpe final : public PieceModel {
  public:
-  // The pieces by id. Ids that no text may become (control tokens) have an empty text and are not
-  // in the index.
-  struct Pieces {
-    TextTable texts;
-    TextIndex index;
-  };
-
   Bpe(Pieces pieces, MergeTable merges, BpeOptions options);
 
   void encode(std::string_view piece, ModelScratch& scratch,
@@ -80,7 +73,7 @@ class Bpe final : public PieceModel {
   enum Whole : uint8_t { kUnknown, kYes, kNo };
   using Merge = MergeTable::Merge;
 
-  TokenId id_of(std::string_view text) const { return pieces_.index.find(pieces_.texts, text); }
+  TokenId id_of(std::string_view text) const { return pieces_.find(text); }
   void begin(std::string_view piece, std::vector<TokenId>& ids) const;
   void begin_bytes(std::string_view piece, std::vector<TokenId>& ids) const;
   void begin_characters(std::string_view piece, std::vector<TokenId>& ids) const;

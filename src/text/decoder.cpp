@@ -77,6 +77,9 @@ void apply(const DecoderStep& step, bool first, std::string& text) {
       }
       if (step.flag) tidy(text);
       break;
+    case DecoderStep::Kind::join:
+      if (!first) text.insert(0, 1, ' ');
+      break;
     case DecoderStep::Kind::strip:
       strip(text, step);
       break;
@@ -88,7 +91,8 @@ void apply(const DecoderStep& step, bool first, std::string& text) {
 TextDecoder::TextDecoder(const TextTable& texts, const std::vector<DecoderStep>& steps, Front front)
     : front_(std::move(front)) {
   const bool differs = std::ranges::any_of(steps, [](const DecoderStep& step) {
-    return step.kind == DecoderStep::Kind::metaspace || step.kind == DecoderStep::Kind::word_piece;
+    return step.kind == DecoderStep::Kind::metaspace ||
+           step.kind == DecoderStep::Kind::word_piece || step.kind == DecoderStep::Kind::join;
   });
   if (differs) first_.emplace();
   for (TokenId id = 0; id < texts.size(); ++id) {

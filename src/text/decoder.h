@@ -23,6 +23,7 @@ struct DecoderStep {
     metaspace,      // every `from` to a space; in the first token dropped if `flag`
     word_piece,  // without the prefix `from`, or else a space before all but the first; tidied if
                  // `flag`
+    join,        // a space before all but the first
     strip,       // up to `left` of the character `from` at the front, up to `right` at the back
   };
   Kind kind;

@@ -91,56 +91,22 @@ Result<void> add_ends(const GgufVocabulary& vocabulary, bool bos, bool eos, Toke
   return {};
 }
 
-// The pieces that text may become, with byte-level ones as the bytes they stand for.
-Bpe::Pieces make_pieces(const Tokenizer::Impl& impl, bool bytes) {
-  Bpe::Pieces pieces;
-  const std::vector<bool> hidden = hidden_from_model(impl);
-  std::string raw;
-  for (TokenId id = 0; id < impl.texts.size(); ++id) {
-    raw.clear();
-    if (!hidden[static_cast<size_t>(id)] && bytes) append_bytes_of(raw, impl.texts[id]);
-    if (!hidden[static_cast<size_t>(id)] && !bytes) raw = impl.texts[id];
-    pieces.texts.add(raw);
-  }
-  pieces.index.reserve(pieces.texts.size());
-  for (TokenId id = 0; id < pieces.texts.size(); ++id)
-    if (!pieces.texts[id].empty()) pieces.index.insert(pieces.texts, id);
-  return pieces;
-}
-
-// Merges as the file lists them: "left right", the first one most wanted.
-Result<MergeTable> listed_merges(const GgufVocabulary& vocabulary, const Tokenizer::Impl& impl,
-                                 const Bpe::Pieces& pieces) {
-  MergeTable merges;
-  merges.reserve(static_cast<int64_t>(vocabulary.merges.size()));
-  std::string joined;
-  for (size_t rank = 0; rank < vocabulary.merges.size(); ++rank) {
-    const std::string& merge = vocabulary.merges[rank];
-    const size_t space = merge.find(' ', 1);
-    if (space == std::string::npos)
-      return fail(Error::corrupt, "{}: merge {} has no two parts", vocabulary.where, rank);
-    joined.assign(merge, 0, space);
-    const TokenId left = impl.index.find(impl.texts, joined);
-    const TokenId right = impl.index.find(impl.texts, std::string_view(merge).substr(space + 1));
-    joined.append(merge, space + 1);
-    const TokenId result = impl.index.find(impl.texts, joined);
-    if (left < 0 || right < 0 || result < 0)
-      return fail(Error::corrupt, "{}: merge {} has parts that are no tokens", vocabulary.where,
-                  rank);
-    if (pieces.texts[result].empty()) continue;
-    merges.insert(left, right, {static_cast<uint32_t>(rank), result});
-  }
-  return merges;
+// The ids that the model must not produce: added tokens are found before it sees the text.
+std::vector<bool> added_ids(const Tokenizer::Impl& impl) {
+  std::vector<bool> hidden(static_cast<size_t>(impl.texts.size()));
+  for (const AddedToken& token : impl.added) hidden[static_cast<size_t>(token.id)] = true;
+  return hidden;
 }
 
 Result<ImplPointer> byte_level_bpe(const GgufVocabulary& vocabulary) {
   MUMMU_TRY(auto pre, gguf_pre_tokenizer(vocabulary.pre, vocabulary.where));
   MUMMU_TRY(auto impl, begin_tokenizer(vocabulary, std::move(pre.normalizers)));
   impl->pre_tokenizers = std::move(pre.steps);
-  Bpe::Pieces pieces = make_pieces(*impl, true);
-  MUMMU_TRY(auto merges, listed_merges(vocabulary, *impl, pieces));
+  Pieces pieces = make_pieces(*impl, added_ids(*impl), true);
+  MergeList merges(*impl, pieces, vocabulary.merges.size());
+  for (const std::string& merge : vocabulary.merges) MUMMU_TRY(merges.add(merge, vocabulary.where));
   impl->model =
-      std::make_unique<Bpe>(std::move(pieces), std::move(merges),
+      std::make_unique<Bpe>(std::move(pieces), merges.take(),
                             BpeOptions{.bytes = true, .ignore_merges = pre.ignore_merges});
   impl->decoder = TextDecoder(impl->texts, {{.kind = DecoderStep::Kind::byte_level}}, {});
   MUMMU_TRY(add_ends(vocabulary, pre.add_bos, false, *impl));
@@ -157,7 +123,7 @@ struct ScoredMerge {
   TokenId left, right, result;
 };
 
-void append_merges_of(TokenId id, float score, const Bpe::Pieces& pieces,
+void append_merges_of(TokenId id, float score, const Pieces& pieces,
                       std::vector<ScoredMerge>& out) {
   const std::string_view text = pieces.texts[id];
   const auto length = static_cast<uint32_t>(code_points(text));
@@ -167,9 +133,9 @@ void append_merges_of(TokenId id, float score, const Bpe::Pieces& pieces,
     at += static_cast<size_t>(code_point_at(text, at).size);
     ++left_length;
     if (at == text.size()) break;
-    const TokenId left = pieces.index.find(pieces.texts, text.substr(0, at));
+    const TokenId left = pieces.find(text.substr(0, at));
     if (left < 0) continue;
-    const TokenId right = pieces.index.find(pieces.texts, text.substr(at));
+    const TokenId right = pieces.find(text.substr(at));
     if (right >= 0) out.push_back({score, left_length, length - left_length, left, right, id});
   }
   std::sort(out.begin() + static_cast<ptrdiff_t>(before), out.end(),
@@ -178,7 +144,7 @@ void append_merges_of(TokenId id, float score, const Bpe::Pieces& pieces,
             });
 }
 
-MergeTable scored_merges(const GgufVocabulary& vocabulary, const Bpe::Pieces& pieces) {
+MergeTable scored_merges(const GgufVocabulary& vocabulary, const Pieces& pieces) {
   std::vector<ScoredMerge> all;
   for (TokenId id = 0; id < pieces.texts.size(); ++id)
     append_merges_of(id, vocabulary.scores[static_cast<size_t>(id)], pieces, all);
@@ -205,7 +171,7 @@ Result<ImplPointer> sentence_piece_bpe(const GgufVocabulary& vocabulary) {
     normalizers.push_back(make_prepend(std::string(kMetaspace)));
   normalizers.push_back(make_replace(literal_pattern(" "), std::string(kMetaspace)));
   MUMMU_TRY(auto impl, begin_tokenizer(vocabulary, std::move(normalizers)));
-  Bpe::Pieces pieces = make_pieces(*impl, false);
+  Pieces pieces = make_pieces(*impl, added_ids(*impl), false);
   MergeTable merges = scored_merges(vocabulary, pieces);
   impl->model = std::make_unique<Bpe>(
       std::move(pieces), std::move(merges),
@@ -213,9 +179,9 @@ Result<ImplPointer> sentence_piece_bpe(const GgufVocabulary& vocabulary) {
           .byte_fallback = true, .fuse_unknown = true, .unknown = vocabulary.unknown.value_or(-1)});
   impl->decoder =
       TextDecoder(impl->texts,
-              {{.kind = DecoderStep::Kind::replace, .from = std::string(kMetaspace), .to = " "},
-               {.kind = DecoderStep::Kind::byte_fallback}},
-              {.text = " ", .count = vocabulary.add_space_prefix.value_or(true) ? 1u : 0u});
+                  {{.kind = DecoderStep::Kind::replace, .from = std::string(kMetaspace), .to = " "},
+                   {.kind = DecoderStep::Kind::byte_fallback}},
+                  {.text = " ", .count = vocabulary.add_space_prefix.value_or(true) ? 1u : 0u});
   MUMMU_TRY(add_ends(vocabulary, true, false, *impl));
   return impl;
 }
@@ -253,7 +219,7 @@ Result<ImplPointer> word_piece(GgufVocabulary vocabulary) {
       make_split(class_pattern(unicode::kSpace), Behavior::removed, false));
   impl->pre_tokenizers.push_back(
       make_split(class_pattern(unicode::kSplitPunctuation), Behavior::isolated, false));
-  impl->model = std::make_unique<WordPiece>(make_pieces(*impl, false),
+  impl->model = std::make_unique<WordPiece>(make_pieces(*impl, added_ids(*impl), false),
                                             WordPieceOptions{.unknown = *vocabulary.unknown});
   impl->decoder = TextDecoder(
       impl->texts, {{.kind = DecoderStep::Kind::word_piece, .from = "##", .flag = true}}, {});

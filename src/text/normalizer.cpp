@@ -85,12 +85,14 @@ class Replace final : public Normalizer {
       : pattern_(std::move(pattern)), text_(std::move(text)) {}
   bool apply(std::string_view text, std::string& out) const override {
     size_t at = 0;
-    while (const auto match = pattern_->find(text, at)) {
-      out += text.substr(at, match->begin - at);
+    bool any = false;
+    for_each_match(*pattern_, text, [&](size_t begin, size_t end) {
+      out += text.substr(at, begin - at);
       out += text_;
-      at = match->end;
-    }
-    if (at == 0) return false;
+      at = end;
+      any = true;
+    });
+    if (!any) return false;
     out += text.substr(at);
     return true;
   }

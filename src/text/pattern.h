@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "mummu/result.h"
+#include "text/utf8.h"
 
 namespace mummu {
 
@@ -31,6 +32,24 @@ class Pattern {
   //   requires  text valid UTF-8, from <= text.size() and at a border
   virtual std::optional<Match> find(std::string_view text, size_t from) const = 0;
 };
+
+// Calls found(begin, end) for every match in a text, one after the other. An empty match right
+// behind the last one is none.
+template <typename F>
+void for_each_match(const Pattern& pattern, std::string_view text, const F& found) {
+  size_t done = 0, from = 0;
+  bool matched = false;
+  while (const auto match = pattern.find(text, from)) {
+    if (match->begin == match->end && match->end == done && matched) {
+      if (done == text.size()) return;
+      from = done + static_cast<size_t>(code_point_at(text, done).size);
+      continue;
+    }
+    found(match->begin, match->end);
+    done = from = match->end;
+    matched = true;
+  }
+}
 
 // A regular expression that is one of the known ones, to the letter; nullptr if it is not.
 std::unique_ptr<const Pattern> known_pattern(std::string_view expression);

@@ -70,20 +70,12 @@ class Split final : public PreTokenizer {
 
   void cut(Piece piece, PieceSink sink) const override {
     SplitOutput output(piece, behavior_, sink);
-    size_t done = 0, from = 0;
-    bool matched = false;
-    while (const auto match = pattern_->find(piece.text, from)) {
-      // An empty match right behind the last one would be found for ever.
-      if (match->begin == match->end && match->end == done && matched) {
-        if (done == piece.text.size()) break;
-        from = done + static_cast<size_t>(code_point_at(piece.text, done).size);
-        continue;
-      }
-      if (done < match->begin) output.add(done, match->begin, invert_);
-      output.add(match->begin, match->end, !invert_);
-      done = from = match->end;
-      matched = true;
-    }
+    size_t done = 0;
+    for_each_match(*pattern_, piece.text, [&](size_t begin, size_t end) {
+      if (done < begin) output.add(done, begin, invert_);
+      output.add(begin, end, !invert_);
+      done = end;
+    });
     if (done < piece.text.size()) output.add(done, piece.text.size(), invert_);
     output.finish();
   }

@@ -85,4 +85,13 @@ class TextIndex {
   int shift_ = 64;
 };
 
+// The pieces of a model by id. Ids that no text may become (control tokens) have an empty text and
+// are not in the index.
+struct Pieces {
+  TextTable texts;
+  TextIndex index;
+
+  TokenId find(std::string_view text) const { return index.find(texts, text); }
+};
+
 }  // namespace mummu

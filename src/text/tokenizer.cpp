@@ -10,6 +10,7 @@
 #include "text/encode.h"
 #include "text/gguf_vocabulary.h"
 #include "text/tokenizer_impl.h"
+#include "text/tokenizer_json.h"
 #include "text/utf8.h"
 
 namespace mummu {
@@ -67,6 +68,9 @@ Tokenizer::~Tokenizer() = default;
 
 Result<Tokenizer> Tokenizer::load(const std::string& path) {
   return at_edge([&]() -> Result<Tokenizer> {
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error) || path.ends_with(".json"))
+      return tokenizer_from_json(path);
     MUMMU_TRY(const Gguf file, Gguf::open(path));
     return tokenizer_from_gguf(file);
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/fail.h"
+#include "text/byte_level.h"
 #include "text/control_token.h"
 #include "text/utf8.h"
 
@@ -43,7 +44,8 @@ AddedMatcher::Entry entry_of(const AddedToken& token, std::string text) {
 Result<void> index_texts(Tokenizer::Impl& impl, std::string_view where) {
   impl.index.reserve(impl.texts.size());
   for (TokenId id = 0; id < impl.texts.size(); ++id) {
-    if (impl.index.insert(impl.texts, id)) continue;
+    // Holes in the numbering have no text.
+    if (impl.texts[id].empty() || impl.index.insert(impl.texts, id)) continue;
     return fail(Error::corrupt, "{}: tokens {} and {} have the same text", where,
                 impl.index.find(impl.texts, impl.texts[id]), id);
   }
@@ -81,6 +83,49 @@ std::vector<bool> hidden_from_model(const Tokenizer::Impl& impl) {
   for (const AddedToken& token : impl.added)
     if (allowed_levels(token) != kAllLevels) hidden[static_cast<size_t>(token.id)] = true;
   return hidden;
+}
+
+Pieces make_pieces(const Tokenizer::Impl& impl, const std::vector<bool>& hidden, bool bytes) {
+  Pieces pieces;
+  std::string raw;
+  for (TokenId id = 0; id < impl.texts.size(); ++id) {
+    raw.clear();
+    const bool seen = !hidden[static_cast<size_t>(id)];
+    if (seen && bytes) append_bytes_of(raw, impl.texts[id]);
+    if (seen && !bytes) raw = impl.texts[id];
+    pieces.texts.add(raw);
+  }
+  pieces.index.reserve(pieces.texts.size());
+  for (TokenId id = 0; id < pieces.texts.size(); ++id)
+    if (!pieces.texts[id].empty()) pieces.index.insert(pieces.texts, id);
+  return pieces;
+}
+
+MergeList::MergeList(const Tokenizer::Impl& impl, const Pieces& pieces, size_t count, size_t prefix)
+    : impl_(impl), pieces_(pieces), prefix_(prefix) {
+  merges_.reserve(static_cast<int64_t>(count));
+}
+
+Result<void> MergeList::add(std::string_view left, std::string_view right, std::string_view where) {
+  const uint32_t rank = rank_++;
+  const std::string_view kept = right.substr(std::min(prefix_, right.size()));
+  joined_ = left;
+  joined_ += kept;
+  const TokenId left_id = impl_.index.find(impl_.texts, left);
+  const TokenId right_id = impl_.index.find(impl_.texts, right);
+  const TokenId result = impl_.index.find(impl_.texts, joined_);
+  if (left_id < 0 || right_id < 0 || result < 0)
+    return fail(Error::corrupt, "{}: merge {} of \"{}\" and \"{}\" has parts that are no tokens",
+                where, rank, left, right);
+  if (!pieces_.texts[result].empty()) merges_.insert(left_id, right_id, {rank, result});
+  return {};
+}
+
+Result<void> MergeList::add(std::string_view both, std::string_view where) {
+  const size_t space = both.find(' ', 1);
+  if (space == std::string_view::npos)
+    return fail(Error::corrupt, "{}: merge {} \"{}\" has no two parts", where, rank_, both);
+  return add(both.substr(0, space), both.substr(space + 1), where);
 }
 
 void finish_end_ids(Tokenizer::Impl& impl, const std::vector<TokenId>& given) {

@@ -6,7 +6,7 @@
 
 namespace mummu {
 
-WordPiece::WordPiece(Bpe::Pieces pieces, WordPieceOptions options)
+WordPiece::WordPiece(Pieces pieces, WordPieceOptions options)
     : pieces_(std::move(pieces)), options_(std::move(options)) {
   for (TokenId id = 0; id < pieces_.texts.size(); ++id)
     longest_ = std::max(longest_, pieces_.texts[id].size());
@@ -21,7 +21,7 @@ WordPiece::Found WordPiece::longest(std::string_view word, size_t at, std::strin
   buffer += word.substr(at, end > at ? end - at : 0);
   for (; end > at; end = code_point_before(word, end)) {
     const std::string_view tried = std::string_view(buffer).substr(0, prefix + end - at);
-    const TokenId id = pieces_.index.find(pieces_.texts, tried);
+    const TokenId id = pieces_.find(tried);
     if (id >= 0) return {id, end};
   }
   return {-1, at};

@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "text/bpe.h"
 #include "text/model.h"
+#include "text/text_table.h"
 
 namespace mummu {
 
@@ -20,7 +20,7 @@ struct WordPieceOptions {
 
 class WordPiece final : public PieceModel {
  public:
-  WordPiece(Bpe::Pieces pieces, WordPieceOptions options);
+  WordPiece(Pieces pieces, WordPieceOptions options);
 
   void encode(std::string_view piece, ModelScratch& scratch,
               std::vector<TokenId>& out) const override;
@@ -33,7 +33,7 @@ class WordPiece final : public PieceModel {
   };
   Found longest(std::string_view word, size_t at, std::string& buffer) const;
 
-  Bpe::Pieces pieces_;
+  Pieces pieces_;
   WordPieceOptions options_;
   size_t longest_ = 0;  // bytes of the longest piece
 };
