@@ -12,7 +12,10 @@ ByteTrie::ByteTrie(const std::vector<std::string_view>& texts) {
   std::vector<int32_t> order(texts.size());
   std::iota(order.begin(), order.end(), 0);
   const auto text = [&](size_t i) { return texts[static_cast<size_t>(order[i])]; };
-  std::ranges::stable_sort(order, {}, [&](int32_t i) { return texts[static_cast<size_t>(i)]; });
+  std::ranges::sort(order, [&](int32_t a, int32_t b) {
+    const int compared = texts[static_cast<size_t>(a)].compare(texts[static_cast<size_t>(b)]);
+    return compared != 0 ? compared < 0 : a < b;
+  });
   std::vector<Range> ranges{{0, order.size(), 0}};
   for (size_t n = 0; n < ranges.size(); ++n) {
     auto [begin, end, depth] = ranges[n];

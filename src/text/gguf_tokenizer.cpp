@@ -148,10 +148,12 @@ MergeTable scored_merges(const GgufVocabulary& vocabulary, const Pieces& pieces)
   std::vector<ScoredMerge> all;
   for (TokenId id = 0; id < pieces.texts.size(); ++id)
     append_merges_of(id, vocabulary.scores[static_cast<size_t>(id)], pieces, all);
-  std::ranges::stable_sort(all, [](const ScoredMerge& a, const ScoredMerge& b) {
+  std::ranges::sort(all, [](const ScoredMerge& a, const ScoredMerge& b) {
     if (a.score != b.score) return a.score > b.score;
     if (a.left_length != b.left_length) return a.left_length > b.left_length;
-    return a.right_length > b.right_length;
+    if (a.right_length != b.right_length) return a.right_length > b.right_length;
+    if (a.result != b.result) return a.result < b.result;
+    return a.left != b.left ? a.left < b.left : a.right < b.right;
   });
   MergeTable merges;
   merges.reserve(static_cast<int64_t>(all.size()));

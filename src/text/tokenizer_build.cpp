@@ -57,8 +57,9 @@ Result<void> finish_added(Tokenizer::Impl& impl, std::string_view where) {
   std::vector<AddedMatcher::Entry> raw, normalized;
   // Of two tokens that normalize to one text the first counts; special ones come first.
   std::vector<const AddedToken*> order;
-  for (const AddedToken& token : impl.added) order.push_back(&token);
-  std::ranges::stable_partition(order, [](const AddedToken* token) { return token->special; });
+  for (const bool special : {true, false})
+    for (const AddedToken& token : impl.added)
+      if (token.special == special) order.push_back(&token);
   for (const AddedToken* token : order) {
     if (token->id < 0 || token->id >= impl.texts.size())
       return fail(Error::corrupt, "{}: added token id {} is not in the vocabulary of {}", where,
