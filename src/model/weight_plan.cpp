@@ -154,10 +154,12 @@ Result<void> WeightPlan::check() const {
 
 std::vector<PlannedTensor> WeightPlan::in_file_order() const {
   std::vector<PlannedTensor> out = planned_;
-  std::stable_sort(out.begin(), out.end(), [](const PlannedTensor& a, const PlannedTensor& b) {
+  std::sort(out.begin(), out.end(), [](const PlannedTensor& a, const PlannedTensor& b) {
     if (a.tensor->file_index != b.tensor->file_index)
       return a.tensor->file_index < b.tensor->file_index;
-    return a.tensor->offset_bytes < b.tensor->offset_bytes;
+    if (a.tensor->offset_bytes != b.tensor->offset_bytes)
+      return a.tensor->offset_bytes < b.tensor->offset_bytes;
+    return a.tensor->name < b.tensor->name;
   });
   return out;
 }
