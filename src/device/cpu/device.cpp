@@ -31,11 +31,11 @@ Result<Tensor> CpuOps::make(DType type, int64_t rows, int64_t columns) {
 }
 
 void CpuOps::upload(const void* host, View view) {
-  std::memcpy(view.data, host, static_cast<size_t>(view.bytes()));
+  std::copy_n(static_cast<const std::byte*>(host), view.bytes(), view.as<std::byte>());
 }
 
 void CpuOps::download(View view, void* host) {
-  std::memcpy(host, view.data, static_cast<size_t>(view.bytes()));
+  std::copy_n(view.as<const std::byte>(), view.bytes(), static_cast<std::byte*>(host));
 }
 
 Result<Weight> CpuOps::pack(const WeightSource& source) { return cpu::pack(source, arena_); }

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <vector>
 
 #include "base/checked.h"
@@ -63,11 +62,11 @@ Result<Tensor> ReferenceOps::make(DType type, int64_t rows, int64_t columns) {
 }
 
 void ReferenceOps::upload(const void* host, View view) {
-  std::memcpy(view.data, host, static_cast<size_t>(view.bytes()));
+  std::copy_n(static_cast<const std::byte*>(host), view.bytes(), view.as<std::byte>());
 }
 
 void ReferenceOps::download(View view, void* host) {
-  std::memcpy(host, view.data, static_cast<size_t>(view.bytes()));
+  std::copy_n(view.as<const std::byte>(), view.bytes(), static_cast<std::byte*>(host));
 }
 
 int64_t ReferenceOps::packed_bytes(DType type, int64_t rows, int64_t columns) const {
