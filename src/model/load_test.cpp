@@ -242,6 +242,15 @@ TEST_F(Load, weights_that_are_all_zero_are_found_by_trying_the_model) {
   EXPECT_THAT(error.message, HasSubstr("same logit"));
 }
 
+// g++ tells of a sanitizer by macros, clang by features.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MUMMU_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define MUMMU_SANITIZED 1
+#endif
+#endif
+
 int64_t status_kib(const char* key) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -250,7 +259,7 @@ int64_t status_kib(const char* key) {
 }
 
 TEST(LoadMemory, the_peak_is_the_packed_model_and_one_tensor) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(MUMMU_SANITIZED)
   GTEST_SKIP() << "skipped: a sanitizer's memory is not the model's";
 #endif
   const std::string path = test::fixture("SmolLM2-135M-Instruct.Q4_1.gguf");
