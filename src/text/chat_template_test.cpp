@@ -134,9 +134,9 @@ TEST(ChatTemplate, wrong_json_says_what_and_where) {
 
 TEST(ChatTemplate, json_keeps_the_order_of_keys_and_the_last_of_equal_ones) {
   const auto chat = parsed("{{ messages[0]|tojson }}");
-  EXPECT_EQ(text_of(chat.render_json(
-                R"([{"z": 1, "a": 18446744073709551616, "z": [1.0, 1e16, -0.0]}])")),
-            R"({"z": [1.0, 1e+16, -0.0], "a": 18446744073709551616})");
+  EXPECT_EQ(
+      text_of(chat.render_json(R"([{"z": 1, "a": 18446744073709551616, "z": [1.0, 1e16, -0.0]}])")),
+      R"({"z": [1.0, 1e+16, -0.0], "a": 18446744073709551616})");
 }
 
 TEST(ChatTemplate, chat_template_jinja_wins_over_the_config) {

@@ -13,8 +13,8 @@ Result<Interpreter::Flow> Interpreter::exec(const For& node, TextBuilder& out) {
   return Flow::next;
 }
 
-Result<void> Interpreter::loop(const For& node, const Value& items, int depth,
-                               Ref<Scope> outer, TextBuilder& out) {
+Result<void> Interpreter::loop(const For& node, const Value& items, int depth, Ref<Scope> outer,
+                               TextBuilder& out) {
   MUMMU_TRY(std::vector<Value> all, collect(*this, items));
   const size_t bytes = all.capacity() * sizeof(Value);
   const Value self(Kind::loop, make<LoopObject>(heap_, bytes, node, std::move(all), depth, outer));

@@ -51,10 +51,8 @@ Result<Value> partition(Call& call) {
   }
   MUMMU_TRY(Value before, part_of(call.heap, call.self, 0, at));
   MUMMU_TRY(Value after, part_of(call.heap, call.self, at + by.text().size(), text.size()));
-  // The separator is the one that was asked for, as in Python; its level is the higher of the two.
-  MUMMU_TRY(const Value found, part_of(call.heap, call.self, at, at + by.text().size()));
-  const Value& middle = found.text().highest() >= by.text().highest() ? found : by;
-  return make_tuple(call.heap, {std::move(before), middle, std::move(after)});
+  MUMMU_TRY(Value middle, part_of(call.heap, call.self, at, at + by.text().size()));
+  return make_tuple(call.heap, {std::move(before), std::move(middle), std::move(after)});
 }
 
 Result<Value> replace_method(Call& call) {

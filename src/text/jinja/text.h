@@ -3,6 +3,14 @@
 // Text whose every byte knows its level: where it came from (Level in mummu/chat.h). A Text is
 // valid UTF-8 and at most kMaxText long; its runs end on code points. A TextBuilder concatenates;
 // it belongs to one Heap, whose bounds it keeps.
+//
+// How levels go through a template. Its source, its literals, the checkpoint's tokens, numbers,
+// True and None are 0. Whatever joins (+ ~ *, output, macros, blocks, join, {} of format, indent)
+// keeps the level of each part; whatever cuts (slices, iteration, strip, split) keeps those of the
+// piece; replace keeps what stays and inserts at the level of the argument; case changes and
+// escapes have the level of their character. Where nobody can say (%, padding, format specs,
+// replace of ''), the whole result has the highest level among all inputs. Equality, order and
+// lookup see no levels.
 
 #include <cstdint>
 #include <span>

@@ -213,7 +213,8 @@ std::vector<Span> cut_right(std::string_view text, std::string_view by, int64_t 
   return out;
 }
 
-// Between runs of white space; what is left over at the limit keeps the white space at its other end.
+// Between runs of white space; what is left over at the limit keeps the white space at its other
+// end.
 std::vector<Span> cut_spaces(std::string_view text, int64_t limit) {
   std::vector<Span> out;
   std::string_view rest = strip_left(text);
