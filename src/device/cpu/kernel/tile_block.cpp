@@ -48,11 +48,6 @@ MUMMU_INLINE void block_part(const std::byte* panel, int64_t blocks, const std::
         reinterpret_cast<const uint16_t*>(panel + Format::kWeightBytes) + part * kPartRows;
     const f32_part d = part_load_f16(scales);
     const f32_part m = Format::kMinimum ? part_load_f16(scales + 16) : part_zero();
-    if constexpr (kTokens == 1) {
-      for (int64_t i = 0; i < Format::kWeightBytes + kScaleBytes; i += 64) {
-        _mm_prefetch(reinterpret_cast<const char*>(panel + i + 4096), _MM_HINT_T0);
-      }
-    }
     const auto* q = reinterpret_cast<const int8_t*>(tile);
     const auto* words = reinterpret_cast<const float*>(tile + 32 * kTokens);
     const auto* eighths = reinterpret_cast<const int32_t*>(words + 2 * kTokens);
