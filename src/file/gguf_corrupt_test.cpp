@@ -86,7 +86,7 @@ std::vector<Case> header_cases() {
       {"more keys than bytes", keys.bytes(), "the number of metadata keys is 4, more than"},
       {"absurdly many keys", many_keys.bytes(), "is 18446744073709551615, at most 65536"},
       {"a tensor too many", tensors.bytes().substr(0, 24), "tensors is 1, more than a file of 24"},
-      {"absurdly many tensors", many_tensors.bytes(), "at most 1048576 are allowed"},
+      {"absurdly many tensors", many_tensors.bytes(), "at most 524288 are allowed"},
   };
 }
 

@@ -16,9 +16,9 @@
 
 namespace mummu {
 
-// More tensors than any known checkpoint has (the largest has about 10^5); bounds the memory that a
-// hostile header takes.
-inline constexpr int64_t kMaxTensors = 1 << 20;
+// More tensors than any known checkpoint has (the largest have about 2 * 10^5); bounds the memory
+// and time that a hostile header takes.
+inline constexpr int64_t kMaxTensors = 1 << 19;
 // One open descriptor each; the largest known checkpoints have about 200.
 inline constexpr int64_t kMaxFiles = 512;
 
