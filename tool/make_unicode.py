@@ -56,6 +56,15 @@ def combining():
     return {c for c in CODE_POINTS if chr(c) not in rest}
 
 
+def normalizes():
+    """Code points that a normal form may change or move: what later versions of Unicode add is left alone."""
+    nfkd, nfd = normalizers.NFKD(), normalizers.NFD()
+    changed = {c for c in CODE_POINTS if nfkd.normalize_str(chr(c)) != chr(c)}
+    # The combining class of U+0345 is the highest of all: every other mark moves before it.
+    moved = {c for c in CODE_POINTS if nfd.normalize_str("a\u0345" + chr(c)) == "a" + chr(c) + "\u0345"}
+    return changed | moved | {0x345}
+
+
 def classes():
     clean = bert(clean_text=True)
     chinese = bert(handle_chinese_chars=True)
@@ -75,6 +84,7 @@ def classes():
         ("bert_accent", {c for c, s in bert(strip_accents=True).items() if s == ""}),
         ("upper", matched(r"[\p{Lu}\p{Lt}]")),
         ("lower", matched(r"\p{Ll}")),
+        ("normalizes", normalizes()),
     ]
 
 

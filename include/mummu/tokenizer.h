@@ -23,11 +23,19 @@ using TokenId = int32_t;
 struct Rendered;  // chat.h: text that knows where each run of it came from
 
 struct EncodeOptions {
-  bool add_special = true;  // add what the tokenizer's post-processor adds (BOS, CLS, SEP)
-  bool parse_special =
-      false;  // recognise the text of control tokens as those tokens; never for text of strangers
-  int64_t max_tokens =
-      0;  // cut to this many ids, special ones included, as the files declare; 0: never
+  bool add_special = true;     // add what the tokenizer's post-processor adds (BOS, CLS, SEP)
+  bool parse_special = false;  // the text of control tokens becomes them; never for strangers' text
+  // Cut to this many ids, special ones included, at the end that the files declare; 0: never.
+  int64_t max_tokens = 0;
+  // Fill up to this many ids, with the token and at the end that the files declare; 0: never.
+  int64_t pad_to = 0;
+};
+
+// What a tokenizer's files declare for callers who want every text cut or padded alike; 0 where
+// they say nothing. It is never applied unasked.
+struct DeclaredLengths {
+  int64_t max_tokens = 0;  // cut to so many ids
+  int64_t pad_to = 0;      // fill up to so many ids
 };
 
 // One entry of the vocabulary that is matched as a whole before anything else looks at the text.
@@ -35,8 +43,8 @@ struct AddedToken {
   TokenId id = -1;
   std::string text{};
   bool special = false;  // declared special (tokenizer.json) or type 3 (GGUF)
-  bool control =
-      false;  // steers a conversation, whatever the file declares: user text never becomes it
+  // Steers a conversation, whatever the file declares: text of users never becomes it.
+  bool control = false;
   bool single_word = false, lstrip = false, rstrip = false, normalized = false;
 };
 
@@ -51,13 +59,17 @@ class MUMMU_API Tokenizer {
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();
 
-  // The ids of one text (UTF-8).
-  //   errors   invalid (not UTF-8: names the byte offset), no_memory
+  // The ids of one text (UTF-8, under 2 GiB).
+  //   errors   invalid (not UTF-8: names the byte offset; max_tokens below what is added; padding
+  //            that the files do not declare), no_memory
   Result<std::vector<TokenId>> encode(std::string_view text,
                                       const EncodeOptions& options = {}) const;
 
-  // The ids of a rendered chat. Control tokens are recognised only where the template itself wrote
-  // them. A BOS that both the template and the tokenizer would add is there once.
+  // The ids of a rendered chat. A token is recognised only where the level of every byte of it
+  // allows: control tokens in the template's own text, output marks (<think>, <tool_call>) in the
+  // model's too. A BOS that both the template and the tokenizer would add is there once; nothing is
+  // added at the end.
+  //   errors   invalid (not UTF-8; runs that do not cover the text), no_memory
   Result<std::vector<TokenId>> encode(const Rendered& rendered) const;
 
   // The text of ids. Invalid UTF-8 in the tokens becomes U+FFFD.
@@ -65,14 +77,16 @@ class MUMMU_API Tokenizer {
   Result<std::string> decode(std::span<const TokenId> ids, bool skip_special = true) const;
 
   int64_t vocab() const;  // ids are 0 <= id < vocab()
-  std::optional<TokenId> find(
-      std::string_view text) const;         // the id of one whole token, special ones included
+  // The id of one whole token as it stands in the vocabulary, special ones included.
+  std::optional<TokenId> find(std::string_view text) const;
   std::string_view text(TokenId id) const;  // as it stands in the vocabulary; empty for unknown ids
   bool is_special(TokenId id) const;        // hidden by decode(skip_special)
   std::optional<TokenId> bos() const;
   std::optional<TokenId> eos() const;
-  std::span<const TokenId> end_ids()
-      const;  // every id after which generation is over (eos, eot, eom)
+  // Every id after which generation is over: those that the files name (eos, eot, eom), and the
+  // well-known marks of a turn's or a text's end among the control tokens.
+  std::span<const TokenId> end_ids() const;
+  DeclaredLengths declared() const;
   std::span<const AddedToken> added() const;
 
   struct Impl;

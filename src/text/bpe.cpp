@@ -35,6 +35,7 @@ bool MergeTable::insert(TokenId left, TokenId right, Merge merge) {
     at = (at + 1) & (entries_.size() - 1);
   }
   entries_[at] = {key, merge};
+  ++size_;
   return true;
 }
 
@@ -50,6 +51,32 @@ Bpe::Bpe(Pieces pieces, MergeTable merges, BpeOptions options)
         options_.bytes ? id_of({&raw, 1}) : id_of(fmt::format("<0x{:02X}>", byte));
     if (byte < 128) ascii_ids_[static_cast<size_t>(byte)] = id_of({&raw, 1});
   }
+  if (!options_.bytes && options_.prefix.empty() && options_.suffix.empty()) find_joints();
+}
+
+// A merge stands between the last symbol that its left part began as and the first of its right
+// part: their characters, or they themselves where they are what a character becomes.
+void Bpe::find_joints() {
+  const auto begins_as_itself = [this](TokenId id) {
+    return id == options_.unknown || std::ranges::find(byte_ids_, id) != byte_ids_.end();
+  };
+  std::vector<std::array<TokenId, 2>> ends(static_cast<size_t>(pieces_.texts.size()), {-1, -1});
+  for (TokenId id = 0; id < pieces_.texts.size(); ++id) {
+    const std::string_view text = pieces_.texts[id];
+    if (text.empty()) continue;
+    const auto first = static_cast<size_t>(code_point_at(text, 0).size);
+    ends[static_cast<size_t>(id)] = {id_of(text.substr(0, first)),
+                                     id_of(text.substr(code_point_before(text, text.size())))};
+  }
+  joints_.reserve(4 * merges_.size());
+  merges_.for_each_pair([&](TokenId left, TokenId right) {
+    TokenId lefts[] = {ends[static_cast<size_t>(left)][1], begins_as_itself(left) ? left : -1};
+    TokenId rights[] = {ends[static_cast<size_t>(right)][0], begins_as_itself(right) ? right : -1};
+    for (const TokenId a : lefts)
+      for (const TokenId b : rights)
+        if (a >= 0 && b >= 0) joints_.insert(a, b, {0, 0});
+  });
+  has_joints_ = true;
 }
 
 void Bpe::encode(std::string_view piece, ModelScratch& scratch, std::vector<TokenId>& out) const {
@@ -70,12 +97,25 @@ void Bpe::encode(std::string_view piece, ModelScratch& scratch, std::vector<Toke
 void Bpe::merge(std::string_view piece, ModelScratch& scratch, std::vector<TokenId>& out) const {
   scratch.ids.clear();
   begin(piece, scratch.ids);
-  if (scratch.ids.size() <= kShort) {
-    merge_short(scratch.ids);
-    out.insert(out.end(), scratch.ids.begin(), scratch.ids.end());
+  const std::span<TokenId> ids(scratch.ids);
+  if (ids.size() <= kShort || !has_joints_) return merge_part(ids, scratch, out);
+  size_t begin = 0;
+  for (size_t i = 1; i < ids.size(); ++i) {
+    if (joints_.find(ids[i - 1], ids[i]).rank != MergeTable::kNone) continue;
+    merge_part(ids.subspan(begin, i - begin), scratch, out);
+    begin = i;
+  }
+  merge_part(ids.subspan(begin), scratch, out);
+}
+
+void Bpe::merge_part(std::span<TokenId> ids, ModelScratch& scratch,
+                     std::vector<TokenId>& out) const {
+  if (ids.size() <= kShort) {
+    const auto merged = ids.first(merge_short(ids));
+    out.insert(out.end(), merged.begin(), merged.end());
     return;
   }
-  merge_long(scratch);
+  merge_long(ids, scratch);
   for (int32_t at = 0; at >= 0; at = scratch.symbols[static_cast<size_t>(at)].next)
     out.push_back(scratch.symbols[static_cast<size_t>(at)].id);
 }
@@ -136,7 +176,8 @@ bool Bpe::fall_back(std::string_view character, std::vector<TokenId>& ids) const
   return true;
 }
 
-void Bpe::merge_short(std::vector<TokenId>& ids) const {
+// Merges in place; the number of symbols that are left stand at the front.
+size_t Bpe::merge_short(std::span<TokenId> ids) const {
   std::array<Merge, kShort> merges;  // of the symbol at i and its right neighbour
   size_t count = ids.size();
   for (size_t i = 0; i + 1 < count; ++i) merges[i] = merges_.find(ids[i], ids[i + 1]);
@@ -154,13 +195,14 @@ void Bpe::merge_short(std::vector<TokenId>& ids) const {
     if (best > 0) merges[best - 1] = merges_.find(ids[best - 1], ids[best]);
     if (best + 1 < count) merges[best] = merges_.find(ids[best], ids[best + 1]);
   }
-  ids.resize(count);
+  return count;
 }
 
 // A heap of candidates over a linked list of symbols. A candidate whose symbols have changed since
 // is passed over.
-void Bpe::merge_long(ModelScratch& scratch) const {
-  auto& [ids, symbols, heap, steps] = scratch;
+void Bpe::merge_long(std::span<const TokenId> ids, ModelScratch& scratch) const {
+  auto& symbols = scratch.symbols;
+  auto& heap = scratch.heap;
   const auto count = static_cast<int32_t>(ids.size());
   symbols.clear();
   heap.clear();

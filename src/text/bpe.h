@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "text/model.h"
@@ -29,6 +30,15 @@ class MergeTable {
   //   requires  room reserved, ids >= 0
   bool insert(TokenId left, TokenId right, Merge merge);
 
+  // Calls visit(left, right) for every pair that is in.
+  template <typename F>
+  void for_each_pair(const F& visit) const {
+    for (const Entry& entry : entries_)
+      if (entry.key != kEmpty)
+        visit(static_cast<TokenId>(entry.key >> 32), static_cast<TokenId>(entry.key & 0xffffffffu));
+  }
+  int64_t size() const { return size_; }
+
   Merge find(TokenId left, TokenId right) const {
     const uint64_t key = key_of(left, right);
     for (size_t at = (key * kMix) >> shift_;; at = (at + 1) & (entries_.size() - 1)) {
@@ -49,6 +59,7 @@ class MergeTable {
   }
 
   std::vector<Entry> entries_ = std::vector<Entry>(2);
+  int64_t size_ = 0;
   int shift_ = 63;
 };
 
@@ -80,8 +91,10 @@ class Bpe final : public PieceModel {
   TokenId character(std::string_view piece, size_t at, size_t size, std::string& buffer) const;
   bool fall_back(std::string_view character, std::vector<TokenId>& ids) const;
   void merge(std::string_view piece, ModelScratch& scratch, std::vector<TokenId>& out) const;
-  void merge_short(std::vector<TokenId>& ids) const;
-  void merge_long(ModelScratch& scratch) const;
+  void merge_part(std::span<TokenId> ids, ModelScratch& scratch, std::vector<TokenId>& out) const;
+  size_t merge_short(std::span<TokenId> ids) const;
+  void merge_long(std::span<const TokenId> ids, ModelScratch& scratch) const;
+  void find_joints();
 
   Pieces pieces_;
   MergeTable merges_;
@@ -89,6 +102,10 @@ class Bpe final : public PieceModel {
   size_t longest_ = 0;                    // bytes of the longest piece
   std::array<TokenId, 256> byte_ids_{};   // of raw bytes, or of <0x00>… with byte_fallback
   std::array<TokenId, 128> ascii_ids_{};  // of ASCII characters
+  // Neighbours, as pieces begin, that some merge may stand across. A long piece is cut everywhere
+  // else: no merge sees both sides. Only for pieces of characters, which may be whole texts.
+  MergeTable joints_;
+  bool has_joints_ = false;
   // Whether the merges turn a token's text into just that token, found out at its first use.
   // Threads that find out at the same time write the same answer.
   std::unique_ptr<std::atomic<uint8_t>[]> whole_;

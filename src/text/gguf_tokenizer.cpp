@@ -165,6 +165,12 @@ MergeTable scored_merges(const GgufVocabulary& vocabulary, const Pieces& pieces)
 Result<ImplPointer> sentence_piece_bpe(const GgufVocabulary& vocabulary) {
   if (vocabulary.scores.empty())
     return fail(Error::corrupt, "{}: tokenizer.ggml.scores is missing", vocabulary.where);
+  // Every way to halve a piece is tried, so a bound keeps hostile files from taking for ever.
+  constexpr size_t kLongestPiece = 4096;
+  for (const std::string& token : vocabulary.tokens)
+    if (token.size() > kLongestPiece)
+      return fail(Error::unsupported, "{}: a token of {} bytes, at most {} are supported",
+                  vocabulary.where, token.size(), kLongestPiece);
   if (std::ranges::any_of(vocabulary.scores, [](float score) { return score != score; }))
     return fail(Error::corrupt, "{}: a score in tokenizer.ggml.scores is not a number",
                 vocabulary.where);

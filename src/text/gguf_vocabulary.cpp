@@ -64,6 +64,9 @@ Result<GgufVocabulary> read_gguf_vocabulary(const Gguf& file) {
   MUMMU_TRY(out.eot, id(file, "eot", vocab));
   MUMMU_TRY(out.eom, id(file, "eom", vocab));
   MUMMU_TRY(out.unknown, id(file, "unknown", vocab));
+  const auto unknown = std::ranges::find(out.types, int32_t{GgufVocabulary::kUnknown});
+  if (!out.unknown && out.model == "llama" && unknown != out.types.end())
+    out.unknown = static_cast<TokenId>(unknown - out.types.begin());
   MUMMU_TRY(out.separator, id(file, "seperator", vocab));  // the format's spelling
   MUMMU_TRY(out.padding, id(file, "padding", vocab));
   MUMMU_TRY(out.cls, id(file, "cls", vocab));

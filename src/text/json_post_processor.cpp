@@ -106,8 +106,6 @@ Result<Padding> read_padding(const JsonObject& object, const Tokenizer::Impl& im
   MUMMU_TRY(padding.left, read_left(object));
   MUMMU_TRY(const int64_t id, object.get_int("pad_id"));
   MUMMU_TRY(padding.id, check_id(object, id, impl));
-  MUMMU_TRY(const auto multiple, object.find_int("pad_to_multiple_of"));
-  MUMMU_TRY(padding.multiple, not_negative(object, "pad_to_multiple_of", multiple.value_or(0)));
   const nlohmann::json* strategy = object.find("strategy");
   if (strategy != nullptr && strategy->is_object()) {
     MUMMU_TRY(const auto fixed, object.get_object("strategy"));

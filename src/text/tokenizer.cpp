@@ -26,22 +26,40 @@ Result<void> check_text(std::string_view text) {
   return {};
 }
 
-// The ids inside what the post-processor adds, cut to a length.
-std::vector<TokenId> with_ends(const Tokenizer::Impl& impl, std::vector<TokenId> ids, bool add,
-                               int64_t max_tokens) {
-  const auto ends = add ? impl.front.size() + impl.back.size() : 0;
-  if (max_tokens > 0) {
-    const auto room =
-        static_cast<size_t>(max_tokens) > ends ? static_cast<size_t>(max_tokens) - ends : 0;
-    if (ids.size() > room) {
-      const bool left = impl.truncation && impl.truncation->left;
-      if (left) ids.erase(ids.begin(), ids.end() - static_cast<ptrdiff_t>(room));
-      ids.resize(room);
-    }
+Result<void> cut(const Tokenizer::Impl& impl, int64_t max_tokens, size_t added,
+                 std::vector<TokenId>& ids) {
+  if (max_tokens < 0 || static_cast<size_t>(max_tokens) < added)
+    return fail(Error::invalid, "max_tokens is {}, the tokenizer adds {} tokens", max_tokens,
+                added);
+  const size_t room = static_cast<size_t>(max_tokens) - added;
+  if (ids.size() <= room) return {};
+  const bool left = impl.truncation && impl.truncation->left;
+  if (left) ids.erase(ids.begin(), ids.end() - static_cast<ptrdiff_t>(room));
+  ids.resize(room);
+  return {};
+}
+
+Result<void> pad(const Tokenizer::Impl& impl, int64_t pad_to, std::vector<TokenId>& ids) {
+  if (!impl.padding)
+    return fail(Error::invalid, "pad_to is {}, but the tokenizer's files declare no padding",
+                pad_to);
+  if (pad_to < 0 || static_cast<size_t>(pad_to) <= ids.size()) return {};
+  const size_t missing = static_cast<size_t>(pad_to) - ids.size();
+  ids.insert(impl.padding->left ? ids.begin() : ids.end(), missing, impl.padding->id);
+  return {};
+}
+
+// The ids inside what the post-processor adds, cut and filled up as asked.
+Result<std::vector<TokenId>> finish(const Tokenizer::Impl& impl, std::vector<TokenId> ids,
+                                    const EncodeOptions& options) {
+  const bool add = options.add_special;
+  if (options.max_tokens != 0)
+    MUMMU_TRY(cut(impl, options.max_tokens, add ? impl.front.size() + impl.back.size() : 0, ids));
+  if (add) {
+    ids.insert(ids.begin(), impl.front.begin(), impl.front.end());
+    ids.insert(ids.end(), impl.back.begin(), impl.back.end());
   }
-  if (!add) return ids;
-  ids.insert(ids.begin(), impl.front.begin(), impl.front.end());
-  ids.insert(ids.end(), impl.back.begin(), impl.back.end());
+  if (options.pad_to != 0) MUMMU_TRY(pad(impl, options.pad_to, ids));
   return ids;
 }
 
@@ -81,8 +99,7 @@ Result<std::vector<TokenId>> Tokenizer::encode(std::string_view text,
   return at_edge([&]() -> Result<std::vector<TokenId>> {
     MUMMU_TRY(check_text(text));
     const LevelMap levels(options.parse_special ? Level::templ : Level::content);
-    return with_ends(*impl_, encode_text(*impl_, text, levels), options.add_special,
-                     options.max_tokens);
+    return finish(*impl_, encode_text(*impl_, text, levels), options);
   });
 }
 
@@ -92,9 +109,12 @@ Result<std::vector<TokenId>> Tokenizer::encode(const Rendered& rendered) const {
     MUMMU_TRY(check_runs(rendered));
     if (rendered.text.empty()) return std::vector<TokenId>();
     auto ids = encode_text(*impl_, rendered.text, LevelMap(rendered.runs));
-    // A BOS token can only come from template text: nothing else may become one.
-    const bool adds = impl_->bos && !impl_->front.empty() && impl_->front.front() == *impl_->bos;
-    if (adds && (ids.empty() || ids.front() != *impl_->bos)) ids.insert(ids.begin(), *impl_->bos);
+    // What the tokenizer begins a text with is its BOS, also where no file names it so. It can only
+    // stand there already if the template wrote it: nothing else may become a control token.
+    const bool adds =
+        !impl_->front.empty() && impl_->front.front() == bos().value_or(impl_->front.front());
+    if (adds && (ids.empty() || ids.front() != impl_->front.front()))
+      ids.insert(ids.begin(), impl_->front.front());
     return ids;
   });
 }
@@ -131,6 +151,10 @@ bool Tokenizer::is_special(TokenId id) const {
 std::optional<TokenId> Tokenizer::bos() const { return impl_->bos; }
 std::optional<TokenId> Tokenizer::eos() const { return impl_->eos; }
 std::span<const TokenId> Tokenizer::end_ids() const { return impl_->end_ids; }
+DeclaredLengths Tokenizer::declared() const {
+  return {.max_tokens = impl_->truncation ? impl_->truncation->max_tokens : 0,
+          .pad_to = impl_->padding ? impl_->padding->fixed : 0};
+}
 std::span<const AddedToken> Tokenizer::added() const { return impl_->added; }
 
 }  // namespace mummu

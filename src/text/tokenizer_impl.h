@@ -25,8 +25,7 @@ struct Truncation {
 struct Padding {
   TokenId id = 0;
   bool left = false;
-  int64_t fixed = 0;     // always to this many; 0: as many as the longest of a batch
-  int64_t multiple = 0;  // to a multiple of this; 0: no
+  int64_t fixed = 0;  // always to this many; 0: as many as the longest of a batch
 };
 
 struct Tokenizer::Impl {

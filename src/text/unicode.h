@@ -28,6 +28,7 @@ enum Flag : uint16_t {
   kCombining = 1 << 11,        // dropped by StripAccents
   kBertAccent = 1 << 12,       // dropped by BertNormalizer's strip_accents
   kUpper = 1 << 13,            // \p{Lu} and \p{Lt}
+  kNormalizes = 1 << 15,       // changed or moved by a normal form
   kLower = 1 << 14,            // \p{Ll}
 };
 }  // namespace unicode
