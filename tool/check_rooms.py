@@ -56,7 +56,7 @@ THREADS = ["thread", "mutex", "shared_mutex", "condition_variable", "future", "c
 # Kernels are compiled once for each instruction set: they and the headers they see hold no code
 # that another object could share (tool/check_weak_symbols.sh looks at what came out).
 KERNEL_FOLDER = "src/device/cpu/kernel/"
-KERNEL_HEADERS = ["device/cpu/kernels.h", "device/exp.h", "base/dtype.h"]
+KERNEL_HEADERS = ["device/cpu/kernels.h", "device/exp.h", "device/gelu.h", "base/dtype.h"]
 KERNEL_STANDARD = ["cstddef", "cstdint", "immintrin.h", "arm_neon.h", "string_view", "optional"]
 TEST_HEADERS = ["base/test_fixture.h", "base/count_allocations.h"]  # for *_test.cpp and fuzzers
 LONG_FILE = 400

@@ -146,6 +146,82 @@ Violation check_attention(View q, int64_t heads, const KvLayer& layer,
   return check_pages(layer, segments, q.rows);
 }
 
+bool f32(View view, int64_t rows, int64_t columns) {
+  return holds(view, DType::f32, rows, columns);
+}
+
+Violation check_short_conv(View bcx, View kernel, View bias, const ConvLayer& layer,
+                           std::span<const Segment> segments, View out) {
+  if (layer.hidden <= 0 || layer.length < 2 || layer.length > kPageTokens) {
+    return "short_conv: no channels, or a kernel of too few or too many taps";
+  }
+  if (!f32(bcx, bcx.rows, 3 * layer.hidden)) return "short_conv: bcx is not (tokens, 3*hidden) f32";
+  if (!f32(kernel, layer.length, layer.hidden)) {
+    return "short_conv: kernel is not (length, hidden) f32";
+  }
+  if (bias.data != nullptr && !f32(bias, 1, layer.hidden)) {
+    return "short_conv: bias is not (1, hidden) f32";
+  }
+  if (!f32(out, bcx.rows, layer.hidden)) return "short_conv: out is not (tokens, hidden) f32";
+  const View pool = layer.pool;
+  if (!holds(pool, DType::u8, pool.rows, pool.columns)) return "short_conv: the pool is not u8";
+  if (layer.layer_offset_bytes < 0 || layer.layer_offset_bytes + layer.bytes() > pool.columns) {
+    return "short_conv: the layer lies beyond the page";
+  }
+  for (const Segment& segment : segments) {
+    if (Violation violation = check_segment(segment, bcx.rows, pool.rows)) return violation;
+  }
+  return nullptr;
+}
+
+Violation check_route(View scores, View chosen, View share) {
+  if (!f32(scores, scores.rows, scores.columns)) return "route: scores are not f32";
+  if (!holds(chosen, DType::i32, scores.rows, chosen.columns) || chosen.columns < 1 ||
+      chosen.columns > scores.columns) {
+    return "route: chosen is not (tokens, top_k) i32";
+  }
+  return f32(share, scores.rows, chosen.columns) ? nullptr
+                                                 : "route: share is not (tokens, top_k) f32";
+}
+
+bool all_are(std::span<const Weight> weights, int64_t rows, int64_t columns) {
+  return std::all_of(weights.begin(), weights.end(), [&](const Weight& weight) {
+    return weight && weight.rows() == rows && weight.columns() == columns;
+  });
+}
+
+Violation check_experts(View x, const Experts& experts, View chosen, View share, View out) {
+  if (!f32(x, x.rows, x.columns)) return "experts: x is not (tokens, hidden) f32";
+  if (!f32(out, x.rows, x.columns)) return "experts: out is not (tokens, hidden) f32";
+  const size_t count = experts.gate.size();
+  if (count == 0 || experts.up.size() != count || experts.down.size() != count) {
+    return "experts: not as many gates as ups and downs";
+  }
+  const int64_t ffn = experts.inner.columns;
+  if (!all_are(experts.gate, ffn, x.columns) || !all_are(experts.up, ffn, x.columns) ||
+      !all_are(experts.down, x.columns, ffn)) {
+    return "experts: weights of different shapes";
+  }
+  if (!f32(experts.rows, x.rows, x.columns) || !f32(experts.result, x.rows, x.columns) ||
+      !f32(experts.sum, x.rows, x.columns) || !f32(experts.inner, x.rows, ffn)) {
+    return "experts: scratch of the wrong shape";
+  }
+  if (!holds(chosen, DType::i32, x.rows, chosen.columns)) return "experts: chosen is not i32";
+  return f32(share, x.rows, chosen.columns) ? nullptr : "experts: share is not (tokens, top_k) f32";
+}
+
+Violation check_layer_norm(View x, View weight, View bias, View out) {
+  if (!f32(x, x.rows, x.columns)) return "layer_norm: x is not (tokens, columns) f32";
+  if (!f32(weight, 1, x.columns)) return "layer_norm: weight is not (1, columns) f32";
+  if (!f32(bias, 1, x.columns)) return "layer_norm: bias is not (1, columns) f32";
+  return f32(out, x.rows, x.columns) ? nullptr : "layer_norm: out is not (tokens, columns) f32";
+}
+
+Violation check_same(View x, View out) {
+  if (!f32(x, x.rows, x.columns)) return "gelu or add: x is not f32";
+  return f32(out, x.rows, x.columns) ? nullptr : "gelu or add: x and out differ in shape";
+}
+
 class CheckedOps final : public Ops {
  public:
   explicit CheckedOps(std::unique_ptr<Ops> device) : device_(std::move(device)) {}
@@ -233,6 +309,37 @@ class CheckedOps final : public Ops {
                  std::span<const Segment> segments, View out) override {
     run(check_attention(q, heads, layer, segments, out),
         [&] { device_->attention(q, heads, scale, layer, segments, out); });
+  }
+
+  void short_conv(View bcx, View kernel, View bias, const ConvLayer& layer,
+                  std::span<const Segment> segments, View out) override {
+    run(check_short_conv(bcx, kernel, bias, layer, segments, out),
+        [&] { device_->short_conv(bcx, kernel, bias, layer, segments, out); });
+  }
+
+  void route(View scores, bool normalise, View chosen, View share) override {
+    run(check_route(scores, chosen, share),
+        [&] { device_->route(scores, normalise, chosen, share); });
+  }
+
+  void experts(View x, const Experts& experts, View chosen, View share, View out) override {
+    Violation violation = check_experts(x, experts, chosen, share, out);
+    if (violation == nullptr) violation = check_reserved(x);
+    if (violation == nullptr) violation = check_reserved(experts.inner);
+    run(violation, [&] { device_->experts(x, experts, chosen, share, out); });
+  }
+
+  void layer_norm(View x, View weight, View bias, float eps, View out) override {
+    run(check_layer_norm(x, weight, bias, out),
+        [&] { device_->layer_norm(x, weight, bias, eps, out); });
+  }
+
+  void gelu(View x, View out) override {
+    run(check_same(x, out), [&] { device_->gelu(x, out); });
+  }
+
+  void add(View x, View out) override {
+    run(check_same(x, out), [&] { device_->add(x, out); });
   }
 
  private:

@@ -17,7 +17,8 @@
 //                  lane[i] += lane[i+8] (i < 8), += lane[i+4], += lane[i+2], += lane[i+1]; lane 0
 //                  is the sum
 //   exp(x), silu(x) = x / (1 + exp(-x))   the polynomials of device/exp.h, the same operations
-//   everywhere rows           tokens of this step, of any sequences, in any order
+//   everywhere; gelu(x)   that of device/gelu.h
+//   rows                  tokens of this step, of any sequences, in any order
 
 #include <cstdint>
 #include <memory>
@@ -67,6 +68,27 @@ struct Segment {
   int64_t tokens = 0;
   int64_t position = 0;
   std::span<const int32_t> pages;
+};
+
+// What a causal convolution remembers of many sequences, in the same pages: of each page's 16
+// positions the products of the last `length - 1` that were written, position p in row
+// (p mod 16) mod (length - 1).
+struct ConvLayer {
+  View pool;  // (pages, page bytes) u8
+  int64_t layer_offset_bytes = 0;
+  int64_t length = 0;  // taps of the kernel, 2 to kPageTokens
+  int64_t hidden = 0;
+
+  int64_t bytes() const { return (length - 1) * hidden * info(DType::f32).bytes; }
+};
+
+// The experts of one layer: expert e is down[e] · (silu(gate[e] · x) * (up[e] · x)), all of one
+// shape. The scratch is written and means nothing afterwards.
+struct Experts {
+  std::span<const Weight> gate, up;  // (ffn, hidden) each
+  std::span<const Weight> down;      // (hidden, ffn) each
+  View rows, result, sum;            // scratch (tokens, hidden) f32
+  View inner;                        // scratch (tokens, ffn) f32
 };
 
 class Ops {
@@ -174,6 +196,49 @@ class Ops {
   //   requires kv_write of this step's rows came before
   virtual void attention(View q, int64_t heads, float scale, const KvLayer& layer,
                          std::span<const Segment> segments, View out) = 0;
+
+  // The middle of a gated short convolution: out = C * conv(B * x), causal, each channel by itself.
+  //   shapes   bcx (tokens, 3 * hidden) f32: B, then C, then x   kernel (length, hidden) f32, the
+  //            oldest tap first   bias (1, hidden) f32, or empty   out (tokens, hidden) f32
+  //   order    u[p] = B[p] * x[p]; y = +0; for j ascending, where t = p - (length - 1) + j is not
+  //            before the sequence: y = fma(kernel[j], u[t], y); y = y + bias if given;
+  //            out[p] = C[p] * y. u of positions before this step is read from the pages.
+  //   writes   out, and u of the last length - 1 positions of the step in each page it touches
+  //   source   arXiv 2511.23404, the LFM2 block
+  virtual void short_conv(View bcx, View kernel, View bias, const ConvLayer& layer,
+                          std::span<const Segment> segments, View out) = 0;
+
+  // Which experts each token goes to, and with what share. Scratches in scores.
+  //   shapes   scores (tokens, experts) f32   chosen (tokens, top_k) i32   share (tokens, top_k)
+  //   f32 order    m = -inf, then for e ascending: m = score > m ? score : m (a NaN never wins);
+  //            p[e] = exp(score[e] - m); p[e] = p[e] / sum16(p). The top_k largest p, a NaN below
+  //            every number, ties to the lower e, are written by e ascending; share = p, or, if
+  //            normalise, p / (the sum of the chosen p, from +0, by e ascending)
+  //   requires 1 <= top_k <= experts
+  virtual void route(View scores, bool normalise, View chosen, View share) = 0;
+
+  // The chosen experts' feed-forward parts, weighted: out = out + y.
+  //   shapes   x, out (tokens, hidden) f32   chosen, share as route writes them
+  //   order    y = +0; for the chosen e ascending: y = fma(share, down[e] · gated(x), y), products
+  //            as in gated and matmul; then out = out + y
+  //   requires 0 <= chosen < experts, ascending in each row
+  virtual void experts(View x, const Experts& experts, View chosen, View share, View out) = 0;
+
+  // Norm by mean and variance.
+  //   shapes   x, out (tokens, columns) f32   weight, bias (1, columns) f32; out may be x
+  //   order    mean = sum16(x) / f32(columns); d = x[i] - mean; v = sum16(d*d as fma into the
+  //   lane);
+  //            r = 1 / sqrt(v / f32(columns) + eps); out[i] = fma(d * r, weight[i], bias[i])
+  //   source   arXiv 1607.06450
+  virtual void layer_norm(View x, View weight, View bias, float eps, View out) = 0;
+
+  // out = gelu(x), each element by itself.
+  //   shapes   x, out of equal size, f32; out may be x
+  virtual void gelu(View x, View out) = 0;
+
+  // out = out + x, each element by itself.
+  //   shapes   x, out of equal size, f32
+  virtual void add(View x, View out) = 0;
 };
 
 // Opens the CPU device. The check layer of open_device stands in front of it.

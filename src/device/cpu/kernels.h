@@ -104,6 +104,34 @@ struct AttentionRun {
   int64_t span;
 };
 
+// Some channels of the tokens of one sequence. `state(page)` is page_state + pages[i] * page_bytes,
+// (length - 1, hidden) floats.
+struct ConvRun {
+  const float* bcx;     // the sequence's first row, channel 0
+  const float* kernel;  // (length, hidden)
+  const float* bias;    // (hidden), or null
+  float* out;           // the sequence's first row
+  int64_t tokens;
+  int64_t hidden;
+  int64_t length;
+  int64_t position;
+  std::byte* page_state;
+  int64_t page_bytes;
+  const int32_t* pages;
+  int64_t first_channel;
+  int64_t channels;
+};
+
+// Scores of one token, overwritten by their softmax.
+struct RouteRun {
+  float* scores;
+  int64_t experts;
+  int64_t top_k;
+  bool normalise;
+  int32_t* chosen;
+  float* share;
+};
+
 struct Kernels {
   const char* isa;
   int64_t block_tile;       // tokens of a tile for block weights, at most kMaxTile
@@ -122,6 +150,13 @@ struct Kernels {
   // Widens one row of a packed table.
   void (*embedding)(DType type, const std::byte* packed, int64_t panel_bytes, int64_t columns,
                     int64_t row, float* out);
+  void (*short_conv)(const ConvRun& run);
+  void (*route)(const RouteRun& run);
+  void (*layer_norm)(const float* x, const float* weight, const float* bias, int64_t columns,
+                     float eps, float* out);
+  void (*gelu)(const float* x, int64_t count, float* out);
+  void (*add)(const float* x, int64_t count, float* out);
+  void (*add_product)(float factor, const float* x, int64_t count, float* out);  // fma into out
 };
 
 extern const Kernels kAvx2Kernels;

@@ -38,6 +38,13 @@ class ReferenceOps final : public Ops {
   void kv_write(View k, View v, const KvLayer& layer, std::span<const Segment> segments) override;
   void attention(View q, int64_t heads, float scale, const KvLayer& layer,
                  std::span<const Segment> segments, View out) override;
+  void short_conv(View bcx, View kernel, View bias, const ConvLayer& layer,
+                  std::span<const Segment> segments, View out) override;
+  void route(View scores, bool normalise, View chosen, View share) override;
+  void experts(View x, const Experts& experts, View chosen, View share, View out) override;
+  void layer_norm(View x, View weight, View bias, float eps, View out) override;
+  void gelu(View x, View out) override;
+  void add(View x, View out) override;
 
  private:
   // Quantises the rows of x, as quantised_row then finds them.

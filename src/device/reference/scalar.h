@@ -9,6 +9,7 @@
 #include <initializer_list>
 
 #include "device/exp.h"
+#include "device/gelu.h"
 
 namespace mummu::reference {
 
@@ -30,6 +31,16 @@ inline float exp(float x) {
   const int whole = static_cast<int>(n);
   const int half = whole >> 1;
   return p * power_of_two(half) * power_of_two(whole - half);
+}
+
+inline float gelu(float x) {
+  const float a = std::fabs(x) * kGeluRoot;
+  const float t = 1.0F / std::fma(kGeluP, a, 1.0F);
+  float q = kGelu5;
+  for (float c : {kGelu4, kGelu3, kGelu2, kGelu1}) q = std::fma(q, t, c);
+  float h = q * t * exp(-(a * a));
+  h = x < 0 ? h : 2.0F - h;
+  return 0.5F * x * h;
 }
 
 inline float silu(float x) { return x / (1.0F + exp(-x)); }

@@ -113,6 +113,7 @@ class Sequences {
 };
 
 std::vector<float> attend(Bed& bed, Heads heads, DType type, std::vector<Past> pasts, Kind kind) {
+  bed.reserve(64, 2048);  // a device may want scratch to share one sequence out
   Sequences sequences(bed, heads, type, std::move(pasts), kind);
   sequences.write_past();
   return sequences.step(sequences.segments());
@@ -176,6 +177,8 @@ std::vector<Scenario> attention_scenarios() {
     add("a chunk over a span's edge", {3, 1, 64}, {{500, 30}});
     add("a prompt from the start", {2, 2, 32}, {{0, 70}});
     add("many sequences", {9, 3, 64}, {{0, 1}, {600, 1}, {15, 2}, {0, 0}, {31, 18}, {512, 1}});
+    add("one token at 2700", {9, 3, 64}, {{2700, 1}});
+    add("few tokens behind many", {6, 2, 80}, {{1530, 4}, {1100, 1}});
     add("nothing", {3, 1, 64}, {});
     add("odd one token", {3, 3, 48}, {{50, 1}}, Kind::odd);
     add("odd chunks", {6, 2, 40}, {{520, 3}, {0, 33}}, Kind::odd);

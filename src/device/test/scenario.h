@@ -24,16 +24,32 @@ std::vector<Scenario> gated_scenarios();
 std::vector<Scenario> rope_scenarios();
 std::vector<Scenario> kv_write_scenarios();
 std::vector<Scenario> attention_scenarios();
+std::vector<Scenario> short_conv_scenarios();
+std::vector<Scenario> route_scenarios();
+std::vector<Scenario> experts_scenarios();
+std::vector<Scenario> layer_norm_scenarios();
+std::vector<Scenario> gelu_scenarios();
+std::vector<Scenario> add_scenarios();
 
 struct OpScenarios {
   const char* op;
   std::vector<Scenario> (*scenarios)();
 };
 inline constexpr OpScenarios kOpScenarios[] = {
-    {"embedding", embedding_scenarios}, {"gather", gather_scenarios},
-    {"rms_norm", rms_norm_scenarios},   {"matmul", matmul_scenarios},
-    {"gated", gated_scenarios},         {"rope", rope_scenarios},
-    {"kv_write", kv_write_scenarios},   {"attention", attention_scenarios},
+    {"embedding", embedding_scenarios},
+    {"gather", gather_scenarios},
+    {"rms_norm", rms_norm_scenarios},
+    {"matmul", matmul_scenarios},
+    {"gated", gated_scenarios},
+    {"rope", rope_scenarios},
+    {"kv_write", kv_write_scenarios},
+    {"attention", attention_scenarios},
+    {"short_conv", short_conv_scenarios},
+    {"route", route_scenarios},
+    {"experts", experts_scenarios},
+    {"layer_norm", layer_norm_scenarios},
+    {"gelu", gelu_scenarios},
+    {"add", add_scenarios},
 };
 
 inline constexpr DType kWeightTypes[] = {DType::f32,  DType::f16,  DType::bf16,

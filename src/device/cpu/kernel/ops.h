@@ -34,5 +34,12 @@ void attention(const AttentionRun& run);
 void merge_attention(const AttentionRun& run);
 void embedding(DType type, const std::byte* packed, int64_t panel_bytes, int64_t columns,
                int64_t row, float* out);
+void short_conv(const ConvRun& run);
+void route(const RouteRun& run);
+void layer_norm(const float* x, const float* weight, const float* bias, int64_t columns, float eps,
+                float* out);
+void gelu(const float* x, int64_t count, float* out);
+void add(const float* x, int64_t count, float* out);
+void add_product(float factor, const float* x, int64_t count, float* out);
 
 }  // namespace mummu::MUMMU_KERNEL_NAMESPACE

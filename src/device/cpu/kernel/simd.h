@@ -55,6 +55,11 @@ MUMMU_INLINE f32x16 keep_first(f32x16 a, int64_t n, f32x16 other) {
   return {_mm512_mask_blend_ps(first_lanes(n), other.v, a.v)};
 }
 
+// x < 0 ? a : b, so b where x is a NaN or a zero.
+MUMMU_INLINE f32x16 where_negative(f32x16 x, f32x16 a, f32x16 b) {
+  return {_mm512_mask_blend_ps(_mm512_cmp_ps_mask(x.v, _mm512_setzero_ps(), _CMP_LT_OQ), b.v, a.v)};
+}
+
 MUMMU_INLINE f32x16 add(f32x16 a, f32x16 b) { return {_mm512_add_ps(a.v, b.v)}; }
 MUMMU_INLINE f32x16 sub(f32x16 a, f32x16 b) { return {_mm512_sub_ps(a.v, b.v)}; }
 MUMMU_INLINE f32x16 mul(f32x16 a, f32x16 b) { return {_mm512_mul_ps(a.v, b.v)}; }
@@ -151,15 +156,25 @@ MUMMU_INLINE void store(float* p, f32x16 a) {
 }
 // The first n lanes, 0 <= n <= 16; loaded others are +0.
 MUMMU_INLINE f32x16 load_first(const float* p, int64_t n) {
+  if (n >= 16) return load(p);
   return {_mm256_maskload_ps(p, first_lanes(n)), _mm256_maskload_ps(p + 8, first_lanes(n - 8))};
 }
 MUMMU_INLINE void store_first(float* p, f32x16 a, int64_t n) {
+  // A masked store costs dozens of cycles on some processors.
+  if (n >= 16) return store(p, a);
   _mm256_maskstore_ps(p, first_lanes(n), a.lo);
   _mm256_maskstore_ps(p + 8, first_lanes(n - 8), a.hi);
 }
 MUMMU_INLINE f32x16 keep_first(f32x16 a, int64_t n, f32x16 other) {
   return {_mm256_blendv_ps(other.lo, a.lo, _mm256_castsi256_ps(first_lanes(n))),
           _mm256_blendv_ps(other.hi, a.hi, _mm256_castsi256_ps(first_lanes(n - 8)))};
+}
+
+// x < 0 ? a : b, so b where x is a NaN or a zero.
+MUMMU_INLINE f32x16 where_negative(f32x16 x, f32x16 a, f32x16 b) {
+  const __m256 none = _mm256_setzero_ps();
+  return {_mm256_blendv_ps(b.lo, a.lo, _mm256_cmp_ps(x.lo, none, _CMP_LT_OQ)),
+          _mm256_blendv_ps(b.hi, a.hi, _mm256_cmp_ps(x.hi, none, _CMP_LT_OQ))};
 }
 
 MUMMU_INLINE f32x16 add(f32x16 a, f32x16 b) {

@@ -24,6 +24,12 @@ const Kernels kAvx2Kernels = {
     .attention = MUMMU_KERNEL_NAMESPACE::attention,
     .merge_attention = MUMMU_KERNEL_NAMESPACE::merge_attention,
     .embedding = MUMMU_KERNEL_NAMESPACE::embedding,
+    .short_conv = MUMMU_KERNEL_NAMESPACE::short_conv,
+    .route = MUMMU_KERNEL_NAMESPACE::route,
+    .layer_norm = MUMMU_KERNEL_NAMESPACE::layer_norm,
+    .gelu = MUMMU_KERNEL_NAMESPACE::gelu,
+    .add = MUMMU_KERNEL_NAMESPACE::add,
+    .add_product = MUMMU_KERNEL_NAMESPACE::add_product,
 };
 
 }  // namespace mummu::cpu
