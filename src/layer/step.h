@@ -13,7 +13,7 @@ namespace mummu {
 
 // Columns (f32 a token) of the buffers that parts write in between; each part states what it needs.
 struct ScratchSize {
-  int64_t query = 0, key = 0, value = 0, mixed = 0, ffn = 0;
+  int64_t query = 0, key = 0, value = 0, mixed = 0, ffn = 0, route = 0;
 
   void grow(const ScratchSize& other) {
     query = std::max(query, other.query);
@@ -21,12 +21,13 @@ struct ScratchSize {
     value = std::max(value, other.value);
     mixed = std::max(mixed, other.mixed);
     ffn = std::max(ffn, other.ffn);
+    route = std::max(route, other.route);
   }
 };
 
 // Those buffers. A part looks at as many rows and columns of one as it needs.
 struct Scratch {
-  Tensor query, key, value, mixed, ffn;
+  Tensor query, key, value, mixed, ffn, route;
 
   // The first rows * columns floats of a buffer.
   //   requires the buffer was made for at least as many

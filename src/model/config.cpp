@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/fail.h"
+#include "device/ops.h"
 
 namespace mummu {
 
@@ -12,6 +13,7 @@ namespace {
 constexpr int64_t kMaxLayers = 1 << 12;
 constexpr int64_t kMaxWidth = 1 << 24;
 constexpr int64_t kMaxContext = 1 << 30;
+constexpr int64_t kMaxExperts = 1 << 14;
 
 Result<void> within(std::string_view where, std::string_view what, int64_t value, int64_t most) {
   if (value >= 1 && value <= most) return {};
@@ -56,6 +58,22 @@ Result<void> check_rope(const ModelConfig& config, std::string_view where) {
   return {};
 }
 
+Result<void> check_experts(const ModelConfig& config, std::string_view where) {
+  if (config.experts == 0) return {};
+  MUMMU_TRY(within(where, "the number of experts", config.experts, kMaxExperts));
+  return within(where, "the number of experts of a token", config.top_k, config.experts);
+}
+
+Result<void> check_hybrid(const ModelConfig& config, std::string_view where) {
+  const auto kinds = static_cast<int64_t>(config.attention_layers.size());
+  if (kinds == 0) return {};
+  if (kinds != config.layers)
+    return fail(Error::corrupt, "{}: {} kinds of layer for {} layers", where, kinds, config.layers);
+  if (config.conv_length >= 2 && config.conv_length <= kPageTokens) return {};
+  return fail(Error::unsupported, "{}: convolutions over {} tokens are not supported; 2 to {} are",
+              where, config.conv_length, kPageTokens);
+}
+
 }  // namespace
 
 Result<void> check_config(const ModelConfig& config, std::string_view where) {
@@ -76,6 +94,8 @@ Result<void> check_config(const ModelConfig& config, std::string_view where) {
     if (id < 0 || id >= config.vocab)
       return fail(Error::corrupt, "{}: end-of-sequence id {} is outside the vocabulary of {}",
                   where, id, config.vocab);
+  MUMMU_TRY(check_experts(config, where));
+  MUMMU_TRY(check_hybrid(config, where));
   return check_rope(config, where);
 }
 

@@ -23,10 +23,17 @@ struct ModelConfig {
   int64_t context = 0;  // tokens
   double norm_eps = 0;
   RopeConfig rope;
-  bool qkv_bias = false;         // q, k and v have a bias
-  bool output_bias = false;      // the attention's output projection has one
-  bool tied_head = false;        // the embedding is also the head
-  std::vector<TokenId> end_ids;  // as the configuration files name them
+  bool qkv_bias = false;              // q, k and v have a bias
+  bool output_bias = false;           // the attention's output projection has one
+  bool tied_head = false;             // the embedding is also the head
+  std::vector<TokenId> end_ids = {};  // as the configuration files name them
+
+  int64_t experts = 0, top_k = 0;  // mixtures: how many there are, how many a token goes to
+  bool normalise_shares = false;   // the shares of a token's experts add up to one
+
+  std::vector<bool> attention_layers = {};  // hybrids: which layers attend; the others convolve
+  int64_t conv_length = 0;                  // taps
+  bool conv_bias = false;
 };
 
 // `where` is the file, for messages.

@@ -43,17 +43,19 @@ Result<void> refuse_unknown_arithmetic(const JsonObject& config) {
   return {};
 }
 
-Result<void> read_sizes(const JsonObject& config, ModelConfig& model) {
+Result<void> read_sizes(const JsonObject& config, const JsonDefaults& defaults,
+                        ModelConfig& model) {
   MUMMU_TRY(model.layers, config.get_int("num_hidden_layers"));
   MUMMU_TRY(model.hidden, config.get_int("hidden_size"));
-  MUMMU_TRY(model.ffn, config.get_int("intermediate_size"));
+  const bool other_ffn = !defaults.other_ffn_key.empty() && config.has(defaults.other_ffn_key);
+  MUMMU_TRY(model.ffn, config.get_int(other_ffn ? defaults.other_ffn_key : "intermediate_size"));
   MUMMU_TRY(model.heads, config.get_int("num_attention_heads"));
   MUMMU_TRY(model.kv_heads, int_or(config, "num_key_value_heads", model.heads));
   MUMMU_TRY(model.vocab, config.get_int("vocab_size"));
   MUMMU_TRY(model.context, config.get_int("max_position_embeddings"));
   MUMMU_TRY(const auto head_dim, config.find_int("head_dim"));
-  if (head_dim) {
-    model.head_dim = *head_dim;
+  if (head_dim || defaults.head_dim > 0) {
+    model.head_dim = head_dim.value_or(defaults.head_dim);
     return {};
   }
   if (model.heads < 1 || model.hidden % model.heads != 0)
@@ -84,9 +86,10 @@ Result<std::vector<TokenId>> read_end_ids(const JsonObject& config) {
   return out;
 }
 
-Result<void> refuse_window(const JsonObject& config, const ModelConfig& model) {
+Result<void> refuse_window(const JsonObject& config, const ModelConfig& model,
+                           const WindowDefaults& defaults) {
   MUMMU_TRY(const auto window, config.find_int("sliding_window"));
-  MUMMU_TRY(const bool used, bool_or(config, "use_sliding_window", true));
+  MUMMU_TRY(const bool used, bool_or(config, "use_sliding_window", defaults.used));
   if (!window || !used || *window >= model.context) return {};
   const auto refusal = fail(
       Error::unsupported, "{}: an attention window of {} tokens (sliding_window) is not supported",
@@ -97,7 +100,7 @@ Result<void> refuse_window(const JsonObject& config, const ModelConfig& model) {
       if (type.find("sliding") != std::string::npos) return refusal;
     return {};
   }
-  MUMMU_TRY(const int64_t first, int_or(config, "max_window_layers", 0));
+  MUMMU_TRY(const int64_t first, int_or(config, "max_window_layers", defaults.first_layer));
   if (first >= model.layers) return {};
   return refusal;
 }
@@ -105,7 +108,7 @@ Result<void> refuse_window(const JsonObject& config, const ModelConfig& model) {
 Result<ModelConfig> read_config_json(const JsonObject& config, const JsonDefaults& defaults) {
   ModelConfig model;
   MUMMU_TRY(refuse_unknown_arithmetic(config));
-  MUMMU_TRY(read_sizes(config, model));
+  MUMMU_TRY(read_sizes(config, defaults, model));
   MUMMU_TRY(model.norm_eps, double_or(config, defaults.eps_key, defaults.eps));
   MUMMU_TRY(model.tied_head, bool_or(config, defaults.tied_key, defaults.tied_head));
   MUMMU_TRY(model.qkv_bias, bool_or(config, "attention_bias", false));

@@ -17,6 +17,8 @@ struct JsonDefaults {
   double theta = 10000;
   bool tied_head = false;
   std::string_view tied_key = "tie_word_embeddings";
+  int64_t head_dim = 0;                 // 0: hidden_size / num_attention_heads
+  std::string_view other_ffn_key = "";  // wins over intermediate_size where it is there
 };
 
 //   errors   corrupt (missing, mistyped or contradictory values), unsupported (names what would
@@ -31,7 +33,13 @@ Result<RopeConfig> read_rope_json(const JsonObject& config, const ModelConfig& m
 // eos_token_id: a number, a list of numbers, or nothing.
 Result<std::vector<TokenId>> read_end_ids(const JsonObject& config);
 
-// Refuses an attention window that is shorter than the context and that some layer would use.
-Result<void> refuse_window(const JsonObject& config, const ModelConfig& model);
+// Refuses an attention window that is shorter than the context and that some layer would use. What
+// the reference takes where the file does not say: whether a window is used, and from which layer.
+struct WindowDefaults {
+  bool used = true;
+  int64_t first_layer = 0;
+};
+Result<void> refuse_window(const JsonObject& config, const ModelConfig& model,
+                           const WindowDefaults& defaults);
 
 }  // namespace mummu

@@ -7,25 +7,11 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "model/scratch.h"
 
 namespace mummu {
 
 namespace {
-
-Result<Tensor> make_columns(Ops& ops, int64_t tokens, int64_t columns) {
-  if (columns == 0) return Tensor();
-  return ops.make(DType::f32, tokens, columns);
-}
-
-Result<Scratch> make_scratch(Ops& ops, int64_t tokens, const ScratchSize& size) {
-  Scratch scratch;
-  MUMMU_TRY(scratch.query, make_columns(ops, tokens, size.query));
-  MUMMU_TRY(scratch.key, make_columns(ops, tokens, size.key));
-  MUMMU_TRY(scratch.value, make_columns(ops, tokens, size.value));
-  MUMMU_TRY(scratch.mixed, make_columns(ops, tokens, size.mixed));
-  MUMMU_TRY(scratch.ffn, make_columns(ops, tokens, size.ffn));
-  return scratch;
-}
 
 // A vector of the first `count` numbers of a row tensor.
 View first(const Tensor& row, size_t count) {

@@ -24,7 +24,7 @@ struct Family {
   void (*bind)(const ModelConfig& config, WeightPlan& plan, Decoder& decoder);
 };
 
-extern const Family kLlama;
+extern const Family kLlama, kQwen2, kQwen3, kLfm2, kOlmoe;
 
 std::span<const Family* const> known_families();
 

@@ -50,7 +50,7 @@ Result<bool> WeightLoad::step() {
   if (next_ == planned_.size()) return false;
   const PlannedTensor& planned = planned_[next_];
   MUMMU_TRY(planned.matrix ? load_matrix(planned) : load_vector(planned));
-  progress_.bytes += planned.tensor->size_bytes;
+  progress_.bytes += planned.rows * row_bytes(*planned.tensor->type, planned.columns);
   ++next_;
   return true;
 }
@@ -58,8 +58,9 @@ Result<bool> WeightLoad::step() {
 Result<void> WeightLoad::load_matrix(const PlannedTensor& planned) {
   const TensorInfo& tensor = *planned.tensor;
   const RowOrder order = planned.order;
-  const int64_t row = row_bytes(*tensor.type, tensor.shape[1]);
+  const int64_t row = row_bytes(*tensor.type, planned.columns);
   const auto read = [&](int64_t first, int64_t count, std::span<std::byte> out) -> Result<void> {
+    first += planned.first_row;
     if (order.interleaved_head_dim == 0) return table_.read(tensor, first * row, out);
     for (int64_t i = 0; i < count; ++i) {
       const auto target = out.subspan(static_cast<size_t>(i * row), static_cast<size_t>(row));
@@ -67,10 +68,10 @@ Result<void> WeightLoad::load_matrix(const PlannedTensor& planned) {
     }
     return {};
   };
-  MUMMU_TRY(*planned.matrix, ops_.pack({.type = *tensor.type,
-                                        .rows = tensor.shape[0],
-                                        .columns = tensor.shape[1],
-                                        .read = read}));
+  MUMMU_TRY(
+      *planned.matrix,
+      ops_.pack(
+          {.type = *tensor.type, .rows = planned.rows, .columns = planned.columns, .read = read}));
   packed_bytes_ += planned.matrix->bytes();
   return {};
 }
@@ -78,13 +79,16 @@ Result<void> WeightLoad::load_matrix(const PlannedTensor& planned) {
 Result<void> WeightLoad::load_vector(const PlannedTensor& planned) {
   MUMMU_TRY(const auto stored, read_floats(table_, *planned.tensor));
   std::vector<float> values(stored.size());
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = stored[static_cast<size_t>(planned.order.file_row(static_cast<int64_t>(i)))];
+  for (size_t i = 0; i < values.size(); ++i) {
+    auto from = static_cast<int64_t>(i);
+    if (planned.transposed) from = from % planned.columns * planned.rows + from / planned.columns;
+    values[i] = stored[static_cast<size_t>(planned.order.file_row(from))];
+  }
   if (planned.host) {
     *planned.host = std::move(values);
     return {};
   }
-  MUMMU_TRY(*planned.vector, ops_.make(DType::f32, 1, static_cast<int64_t>(values.size())));
+  MUMMU_TRY(*planned.vector, ops_.make(DType::f32, planned.rows, planned.columns));
   ops_.upload(values.data(), planned.vector->view());
   packed_bytes_ += planned.vector->view().bytes();
   return {};

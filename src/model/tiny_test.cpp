@@ -135,7 +135,9 @@ TEST_P(Tiny, greedy_ids_are_those_of_transformers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, Tiny,
-                         testing::Values("llama/gqa", "llama/bias", "llama/llama3", "llama/yarn"),
+                         testing::Values("llama/gqa", "llama/bias", "llama/llama3", "llama/yarn",
+                                         "qwen2/tied", "qwen3/wide", "qwen3/tied", "lfm2/mixed",
+                                         "olmoe/top8", "olmoe/normed"),
                          [](const auto& given) {
                            std::string name = given.param;
                            std::replace(name.begin(), name.end(), '/', '_');

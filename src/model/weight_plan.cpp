@@ -104,32 +104,69 @@ void WeightPlan::note_type(const TensorInfo& tensor) {
   types_.push_back(fmt::format("{} is {}", shown(tensor.name), tensor.type_name));
 }
 
-void WeightPlan::matrix(Weight& slot, Name name, int64_t rows, int64_t columns, RowOrder order) {
-  const TensorInfo* tensor = claim(full(name, ".weight"), std::array{rows, columns});
-  if (!tensor) return;
-  if (!tensor->type || !can_compute(*tensor->type)) return note_type(*tensor);
-  packed_bytes_ += ops_.packed_bytes(*tensor->type, rows, columns);
-  planned_.push_back({.tensor = tensor, .matrix = &slot, .order = order});
+void WeightPlan::plan_matrix(PlannedTensor planned) {
+  const TensorInfo& tensor = *planned.tensor;
+  if (!tensor.type || !can_compute(*tensor.type)) return note_type(tensor);
+  packed_bytes_ += ops_.packed_bytes(*tensor.type, planned.rows, planned.columns);
+  planned_.push_back(planned);
 }
 
-void WeightPlan::plan_vector(PlannedTensor planned, const std::string& name, int64_t columns) {
-  planned.tensor = claim(name, std::array{columns});
+void WeightPlan::matrix(Weight& slot, Name name, int64_t rows, int64_t columns, RowOrder order) {
+  const TensorInfo* tensor = claim(full(name, ".weight"), std::array{rows, columns});
+  if (tensor)
+    plan_matrix(
+        {.tensor = tensor, .matrix = &slot, .rows = rows, .columns = columns, .order = order});
+}
+
+void WeightPlan::experts(std::vector<Weight>& slots, std::string_view before, Name after,
+                         int64_t rows, int64_t columns) {
+  if (format_ == Format::safetensors) {
+    for (size_t e = 0; e < slots.size(); ++e) {
+      const std::string name = fmt::format("{}.{}.{}", before, e, after.safetensors);
+      matrix(slots[e], {name, {}}, rows, columns);
+    }
+    return;
+  }
+  const auto count = static_cast<int64_t>(slots.size());
+  const TensorInfo* tensor = claim(full(after, ".weight"), std::array{count, rows, columns});
+  for (int64_t e = 0; tensor && e < count; ++e)
+    plan_matrix({.tensor = tensor,
+                 .matrix = &slots[static_cast<size_t>(e)],
+                 .first_row = e * rows,
+                 .rows = rows,
+                 .columns = columns});
+}
+
+void WeightPlan::plan_vector(PlannedTensor planned, const std::string& name,
+                             std::span<const int64_t> shape) {
+  planned.tensor = claim(name, shape);
   if (!planned.tensor) return;
   if (!planned.tensor->type || !is_float(*planned.tensor->type)) return note_type(*planned.tensor);
-  if (planned.vector) packed_bytes_ += row_bytes(DType::f32, columns);
+  if (planned.vector) packed_bytes_ += planned.rows * row_bytes(DType::f32, planned.columns);
   planned_.push_back(planned);
 }
 
 void WeightPlan::weight_vector(Tensor& slot, Name name, int64_t columns) {
-  plan_vector({.vector = &slot}, full(name, ".weight"), columns);
+  plan_vector({.vector = &slot, .columns = columns}, full(name, ".weight"), {&columns, 1});
 }
 
 void WeightPlan::bias(Tensor& slot, Name name, int64_t columns, RowOrder order) {
-  plan_vector({.vector = &slot, .order = order}, full(name, ".bias"), columns);
+  plan_vector({.vector = &slot, .columns = columns, .order = order}, full(name, ".bias"),
+              {&columns, 1});
+}
+
+void WeightPlan::kernel(Tensor& slot, Name name, int64_t channels, int64_t length) {
+  const std::vector<int64_t> stored = shape(name);
+  const std::array with_one{channels, int64_t{1}, length};
+  const std::array without{channels, length};
+  const bool has_one = stored.size() == with_one.size();
+  plan_vector({.vector = &slot, .rows = length, .columns = channels, .transposed = true},
+              full(name, ".weight"),
+              has_one ? std::span<const int64_t>(with_one) : std::span<const int64_t>(without));
 }
 
 void WeightPlan::host_vector(std::vector<float>& slot, Name name, int64_t columns) {
-  plan_vector({.host = &slot}, full(name, ".weight"), columns);
+  plan_vector({.host = &slot, .columns = columns}, full(name, ".weight"), {&columns, 1});
 }
 
 Result<void> WeightPlan::check() const {
@@ -167,7 +204,9 @@ std::vector<PlannedTensor> WeightPlan::in_file_order() const {
 std::string WeightPlan::types() const {
   std::map<std::string_view, int64_t> bytes;
   for (const PlannedTensor& planned : planned_)
-    if (planned.matrix) bytes[name(*planned.tensor->type)] += planned.tensor->size_bytes;
+    if (planned.matrix)
+      bytes[name(*planned.tensor->type)] +=
+          planned.rows * row_bytes(*planned.tensor->type, planned.columns);
   std::vector<std::pair<int64_t, std::string_view>> order;
   for (const auto& [type, size] : bytes) order.emplace_back(-size, type);
   std::sort(order.begin(), order.end());

@@ -36,12 +36,16 @@ struct RowOrder {
   int64_t file_row(int64_t row) const;
 };
 
-// One tensor to load: a matrix into a Weight, or a vector into a Tensor of f32 or to the host.
+// One tensor to load, or one expert's part of it: a matrix into a Weight, or numbers into a Tensor
+// of f32 or to the host.
 struct PlannedTensor {
   const TensorInfo* tensor = nullptr;
   Weight* matrix = nullptr;
   Tensor* vector = nullptr;
   std::vector<float>* host = nullptr;
+  int64_t first_row = 0;  // of a matrix, in the file's tensor
+  int64_t rows = 1, columns = 0;
+  bool transposed = false;  // the file's (columns, rows) numbers
   RowOrder order = {};
 };
 
@@ -62,6 +66,12 @@ class WeightPlan {
   void weight_vector(Tensor& slot, Name name, int64_t columns);
   void bias(Tensor& slot, Name name, int64_t columns, RowOrder order = {});
 
+  // One matrix per expert: tensors BEFORE.N.AFTER.weight of safetensors, or one tensor of all.
+  void experts(std::vector<Weight>& slots, std::string_view before, Name after, int64_t rows,
+               int64_t columns);
+  // A convolution's taps of NAME.weight, (channels, 1, length) or (channels, length) in the file,
+  // as (length, channels) f32.
+  void kernel(Tensor& slot, Name name, int64_t channels, int64_t length);
   // A vector of NAME.weight that stays on the host.
   void host_vector(std::vector<float>& slot, Name name, int64_t columns);
 
@@ -91,7 +101,8 @@ class WeightPlan {
  private:
   std::string full(Name name, std::string_view suffix) const;
   const TensorInfo* claim(const std::string& name, std::span<const int64_t> shape);
-  void plan_vector(PlannedTensor planned, const std::string& name, int64_t columns);
+  void plan_matrix(PlannedTensor planned);
+  void plan_vector(PlannedTensor planned, const std::string& name, std::span<const int64_t> shape);
   void note_type(const TensorInfo& tensor);
 
   const TensorTable& table_;
