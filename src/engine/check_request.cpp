@@ -25,7 +25,7 @@ Result<void> check_range(std::string_view name, int64_t value, int64_t low, int6
 
 Result<void> check_id(std::string_view name, TokenId id, int64_t vocab) {
   if (id >= 0 && id < vocab) return {};
-  return fail(Error::invalid, "{}: token id {} is outside the vocabulary of {}", name, id, vocab);
+  return fail(Error::invalid, "{}: a token id must be from 0 to {}, it is {}", name, vocab - 1, id);
 }
 
 Result<void> check_length(const RequestOptions& options) {
@@ -70,14 +70,19 @@ Result<void> check_sampling(const RequestOptions& options, int64_t vocab) {
 }
 
 Result<void> check_stops(const RequestOptions& options, int64_t vocab) {
-  MUMMU_TRY(check_range("the number of stop texts", static_cast<int64_t>(options.stop.size()), 0,
-                        kMostStops));
-  for (const std::string& text : options.stop) {
-    if (text.empty()) return fail(Error::invalid, "a stop text must not be empty");
-    MUMMU_TRY(check_range("the bytes of a stop text", static_cast<int64_t>(text.size()), 1,
-                          kMostStopBytes));
+  const auto count = static_cast<int64_t>(options.stop.size());
+  if (count > kMostStops)
+    return fail(Error::invalid, "stop must hold at most {} texts, it holds {}", kMostStops, count);
+  for (size_t i = 0; i < options.stop.size(); ++i) {
+    const std::string& text = options.stop[i];
+    const auto bytes = static_cast<int64_t>(text.size());
+    if (bytes == 0)
+      return fail(Error::invalid, "stop[{}] must have at least 1 byte, it is empty", i);
+    if (bytes > kMostStopBytes)
+      return fail(Error::invalid, "stop[{}] must have at most {} bytes, it has {}", i,
+                  kMostStopBytes, bytes);
     if (const auto at = find_invalid_utf8(text))
-      return fail(Error::invalid, "a stop text is not UTF-8: byte {} is wrong", *at);
+      return fail(Error::invalid, "stop[{}] must be UTF-8, byte {} is not", i, *at);
   }
   for (TokenId id : options.stop_ids) MUMMU_TRY(check_id("stop_ids", id, vocab));
   return {};
@@ -87,7 +92,9 @@ Result<void> check_told(const RequestOptions& options) {
   MUMMU_TRY(check_range("n", options.n, 1, kMostChoices));
   MUMMU_TRY(check_range("top_logprobs", options.top_logprobs, 0, kMostTopLogprobs));
   if (options.top_logprobs > 0 && !options.logprobs && !options.prompt_logprobs)
-    return fail(Error::invalid, "top_logprobs needs logprobs or prompt_logprobs");
+    return fail(Error::invalid,
+                "top_logprobs must be 0 without logprobs or prompt_logprobs, it is {}",
+                options.top_logprobs);
   if (options.deadline_ms && *options.deadline_ms < 0)
     return fail(Error::invalid, "deadline_ms must be at least 0, it is {}", *options.deadline_ms);
   return {};
@@ -96,7 +103,8 @@ Result<void> check_told(const RequestOptions& options) {
 }  // namespace
 
 Result<void> check_request(const Request& request, int64_t vocab) {
-  if (request.prompt.empty()) return fail(Error::invalid, "the prompt is empty");
+  if (request.prompt.empty())
+    return fail(Error::invalid, "prompt must have at least 1 token, it is empty");
   for (TokenId id : request.prompt) MUMMU_TRY(check_id("prompt", id, vocab));
   MUMMU_TRY(check_length(request.options));
   MUMMU_TRY(check_sampling(request.options, vocab));

@@ -44,6 +44,7 @@ class FakeForward final : public Forward {
   std::function<void(std::span<float>)> edit_row;
   int64_t runs = 0;
   int64_t rows = 0;
+  int64_t wanted_rows = 0;  // of them, those whose logits were asked for
   int64_t copies = 0;
 
   int64_t vocab() const override { return vocab_; }
@@ -62,6 +63,7 @@ class FakeForward final : public Forward {
     assert(static_cast<int64_t>(batch.wanted.size()) <= most_wanted_);
     ++runs;
     rows += static_cast<int64_t>(batch.ids.size());
+    wanted_rows += static_cast<int64_t>(batch.wanted.size());
     if (outcome) MUMMU_TRY(outcome());
     size_t wanted = 0;
     for (const Segment& segment : batch.segments) {

@@ -1,7 +1,6 @@
 #include "engine/logit_rules.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 namespace mummu {
@@ -56,10 +55,12 @@ void LogitEditor::constrain(const LogitRules& rules) {
     word = may_end ? word | bit : word & ~bit;
   }
   for (size_t at = 0; at < row_.size(); at += 64) {
-    uint64_t forbidden = ~allowed_[at / 64];
-    if (row_.size() - at < 64) forbidden &= (uint64_t{1} << (row_.size() - at)) - 1;
-    for (; forbidden != 0; forbidden &= forbidden - 1)
-      row_[at + static_cast<size_t>(std::countr_zero(forbidden))] = kMasked;
+    const uint64_t allowed = allowed_[at / 64];
+    const size_t size = std::min<size_t>(64, row_.size() - at);
+    if (allowed == 0) std::fill_n(row_.begin() + static_cast<std::ptrdiff_t>(at), size, kMasked);
+    if (allowed == 0 || allowed == ~uint64_t{0}) continue;
+    for (size_t i = 0; i < size; ++i)
+      if ((allowed >> i & 1) == 0) row_[at + i] = kMasked;
   }
 }
 

@@ -18,7 +18,7 @@ struct LogitRules {
   const RequestOptions* options = nullptr;
   const TokenCounts* counts = nullptr;  // null: no penalties
   Constraint* constraint = nullptr;     // null: none
-  std::span<const TokenId> ends;        // ids that end the answer, stop_ids not among them
+  std::span<const TokenId> ends{};      // ids that end the answer, stop_ids not among them
   bool mask_ends = false;               // fewer than min_tokens so far
 };
 

@@ -125,6 +125,19 @@ TEST(Sampler, ties_go_to_the_lower_id) {
   EXPECT_EQ(bed.pick(row, {.temperature = 1, .top_k = 1}, {}), 2);
 }
 
+// What best() returns is a view of the scratch that any ordering needs; greedy does not touch it.
+TEST(Sampler, greedy_orders_nothing) {
+  Bed bed(5000);
+  const auto row = random_row(5000, 1, false), other = random_row(5000, 2, false);
+  bed.scan.look(row, true);
+  const std::span<const TokenId> scratch = bed.scan.best(300);
+  const std::vector<TokenId> before(scratch.begin(), scratch.end());
+  EXPECT_EQ(bed.pick(other, {}, {}), by_definition(other, {}, {}));
+  EXPECT_TRUE(std::equal(scratch.begin(), scratch.end(), before.begin()));
+  EXPECT_TRUE(bed.pick(other, {.temperature = 1}, {}));
+  EXPECT_FALSE(std::equal(scratch.begin(), scratch.end(), before.begin())) << "sampling does";
+}
+
 TEST(Sampler, a_masked_token_is_never_picked) {
   constexpr float kMasked = -std::numeric_limits<float>::infinity();
   Bed bed(100);
