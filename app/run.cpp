@@ -4,9 +4,11 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "command.h"
 #include "mummu/generate.h"
+#include "mummu/json_mode.h"
 
 namespace mummu::app {
 
@@ -21,7 +23,7 @@ double seconds_since(Clock::time_point start) {
 struct RunCommand {
   std::vector<std::string> words;  // [MODEL] PROMPT
   std::string system;
-  bool raw = false, json = false, hash = false;
+  bool raw = false, json = false, json_mode = false, hash = false;
   DeviceChoice device;
   EngineChoice engine;
   SamplingChoice sampling;
@@ -93,6 +95,11 @@ void RunCommand::run() {
   Device opened = device.open();
   Model model = load_model(model_name(), opened);
   Request asked = take(request(model));
+  std::optional<JsonMode> object;
+  if (json_mode) {
+    object.emplace(take(JsonMode::make(model.tokenizer())));
+    asked.options.constraint = object->constraint();
+  }
   take(check(asked));
   Engine runner(model, engine.options());
   Stopwatch watch;
@@ -127,6 +134,7 @@ void add_run(CLI::App& app) {
                 "Continue the prompt as it stands, without the chat template");
   sub->add_option("--system", command->system, "System message");
   sub->add_flag("--json", command->json, "Print one JSON document instead of the text");
+  sub->add_flag("--json-mode", command->json_mode, "The answer is one JSON object");
   sub->add_flag("--hash", command->hash, "Show the hash of all logits that were sampled from");
   command->sampling.add_to(*sub);
   command->engine.add_to(*sub);

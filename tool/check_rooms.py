@@ -30,7 +30,7 @@ BELOW = {
 PUBLIC = {
     "export": "base", "result": "base", "log": "base", "version": "base", "thread_facts": "base",
     "tokenizer": "text", "chat": "text", "device": "device", "model": "model",
-    "request": "engine", "constraint": "engine", "engine": "engine", "generate": "engine",
+    "request": "engine", "constraint": "engine", "json_mode": "engine", "engine": "engine", "generate": "engine",
     "logits": "engine", "embed": "engine",
     "task": "async", "stream": "async", "worker": "async", "slot": "async", "load": "async",
     "asio": "async", "hub": "hub",

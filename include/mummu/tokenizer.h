@@ -80,7 +80,10 @@ class MUMMU_API Tokenizer {
   // The id of one whole token as it stands in the vocabulary, special ones included.
   std::optional<TokenId> find(std::string_view text) const;
   std::string_view text(TokenId id) const;  // as it stands in the vocabulary; empty for unknown ids
-  bool is_special(TokenId id) const;        // hidden by decode(skip_special)
+  // What a token adds to a text that it does not begin; it need not be whole code points. Empty for
+  // unknown ids.
+  std::string_view bytes(TokenId id) const;
+  bool is_special(TokenId id) const;  // hidden by decode(skip_special)
   std::optional<TokenId> bos() const;
   std::optional<TokenId> eos() const;
   // Every id after which generation is over: those that the files name (eos, eot, eom), and the

@@ -144,6 +144,10 @@ std::string_view Tokenizer::text(TokenId id) const {
   return id >= 0 && id < vocab() ? impl_->texts[id] : std::string_view();
 }
 
+std::string_view Tokenizer::bytes(TokenId id) const {
+  return id >= 0 && id < vocab() ? impl_->decoder.bytes(id, false) : std::string_view();
+}
+
 bool Tokenizer::is_special(TokenId id) const {
   return id >= 0 && id < vocab() && impl_->special[static_cast<size_t>(id)] != 0;
 }
