@@ -44,6 +44,18 @@ void SamplingChoice::add_to(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--min-p", o.min_p, "Drop tokens less likely than this times the likeliest")
       ->capture_default_str();
+  command
+      .add_option("--repetition-penalty", o.repetition_penalty,
+                  "Above 1: tokens of prompt and answer become less likely")
+      ->capture_default_str();
+  command
+      .add_option("--presence-penalty", o.presence_penalty,
+                  "Above 0: tokens of the answer become less likely")
+      ->capture_default_str();
+  command
+      .add_option("--frequency-penalty", o.frequency_penalty,
+                  "The same, for every time that they occur")
+      ->capture_default_str();
   command.add_option("--seed", o.seed, "The same seed gives the same answer")
       ->capture_default_str();
   command.add_option("--stop", o.stop, "Text that ends the answer (may be given several times)")

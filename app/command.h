@@ -75,6 +75,7 @@ bool interrupted();
 std::string read_text(const std::string& path);
 
 void add_run(CLI::App& app);
+void add_batch(CLI::App& app);
 void add_devices(CLI::App& app);
 void add_check(CLI::App& app);
 void add_logits(CLI::App& app);

@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   add_run(app);
   add_chat(app);
+  add_batch(app);
   add_devices(app);
   add_check(app);
   add_logits(app);
