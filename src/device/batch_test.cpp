@@ -112,6 +112,29 @@ TEST_P(Batch, attention_gives_a_sequence_the_same_bits_in_any_company) {
   EXPECT_TRUE(same_bits(bed_->read(together), bed_->read(chunks)));
 }
 
+// A query that looks both ways sees what one at the last position does.
+TEST_P(Batch, looking_both_ways_is_looking_back_from_the_end) {
+  constexpr int64_t kHeads = 4, kHeadDim = 40;
+  const int32_t pages[] = {2, 0, 1};
+  KvLayer layer;
+  layer.kv_heads = 2;
+  layer.head_dim = kHeadDim;
+  layer.pool =
+      bed_->bytes(3, layer.bytes(), std::vector<std::byte>(static_cast<size_t>(3 * layer.bytes())));
+  const View k = bed_->floats(kTokens, 2 * kHeadDim, Numbers(9).values(kTokens * 2 * kHeadDim));
+  const View out = bed_->blank(kTokens, x_.columns);
+  const View back = bed_->blank(kTokens, x_.columns);
+  const Segment whole{0, kTokens, 0, pages, true};
+  std::vector<Segment> single;
+  for (int64_t i = 0; i < kTokens; ++i) single.push_back({i, 1, kTokens - 1, pages});
+  bed_->step([&] {
+    ops().kv_write(k, k, layer, {&whole, 1});
+    ops().attention(x_, kHeads, 0.2F, layer, {&whole, 1}, out);
+    ops().attention(x_, kHeads, 0.2F, layer, single, back);
+  });
+  EXPECT_TRUE(same_bits(bed_->read(out), bed_->read(back)));
+}
+
 std::string isa_word(const testing::TestParamInfo<Isa>& isa) {
   return isa.param == Isa::avx512 ? "avx512" : isa.param == Isa::avx2 ? "avx2" : "reference";
 }

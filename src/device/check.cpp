@@ -1,3 +1,5 @@
+// One check an op, and the layer that runs it: long, because it is a list.
+
 #include "device/check.h"
 
 #include <algorithm>
@@ -210,6 +212,19 @@ Violation check_experts(View x, const Experts& experts, View chosen, View share,
   return f32(share, x.rows, chosen.columns) ? nullptr : "experts: share is not (tokens, top_k) f32";
 }
 
+Violation check_pool(View x, std::span<const PoolRun> runs, View out) {
+  if (!f32(x, x.rows, x.columns)) return "pool: x is not (tokens, columns) f32";
+  if (!f32(out, out.rows, x.columns)) return "pool: out is not (sequences, columns) f32";
+  for (const PoolRun& run : runs) {
+    if (run.first_row < 0 || run.tokens < 1 || run.position < 0) return "pool: a run of no rows";
+    if (run.first_row > x.rows || run.tokens > x.rows - run.first_row) {
+      return "pool: rows beyond the step's";
+    }
+    if (run.out_row < 0 || run.out_row >= out.rows) return "pool: a result that out lacks";
+  }
+  return nullptr;
+}
+
 Violation check_layer_norm(View x, View weight, View bias, View out) {
   if (!f32(x, x.rows, x.columns)) return "layer_norm: x is not (tokens, columns) f32";
   if (!f32(weight, 1, x.columns)) return "layer_norm: weight is not (1, columns) f32";
@@ -340,6 +355,16 @@ class CheckedOps final : public Ops {
 
   void add(View x, View out) override {
     run(check_same(x, out), [&] { device_->add(x, out); });
+  }
+
+  void pool(View x, Pool how, std::span<const PoolRun> runs, View out) override {
+    run(check_pool(x, runs, out), [&] { device_->pool(x, how, runs, out); });
+  }
+
+  void l2_norm(View x, View out) override {
+    const bool rows = f32(x, x.rows, x.columns) && f32(out, x.rows, x.columns);
+    run(rows ? nullptr : "l2_norm: x or out is not (rows, columns) f32",
+        [&] { device_->l2_norm(x, out); });
   }
 
  private:

@@ -105,6 +105,17 @@ TEST_F(Check, segments_stay_in_rows_and_pages) {
   expect_bad_segment("beyond the page", {0, 4, 0, good});
 }
 
+TEST_F(Check, pooled_runs_stay_in_rows_and_results) {
+  const View out = bed_.blank(2, 64);
+  const auto pool = [&](PoolRun run) { ops().pool(x_, Pool::mean, {&run, 1}, out); };
+  expect_violation("pool: rows beyond", [&] { pool({.first_row = 2, .tokens = 3}); });
+  expect_violation("pool: a run of no rows", [&] { pool({.first_row = 2}); });
+  expect_violation("pool: a result", [&] { pool({.tokens = 1, .out_row = 2}); });
+  const View narrow = bed_.blank(2, 63);
+  expect_violation("pool: out", [&] { ops().pool(x_, Pool::mean, {}, narrow); });
+  expect_violation("l2_norm", [&] { ops().l2_norm(x_, out); });
+}
+
 TEST_F(Check, heads_divide) {
   const int32_t page[] = {0};
   const Segment segment{0, 4, 0, page};

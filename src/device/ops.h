@@ -68,6 +68,7 @@ struct Segment {
   int64_t tokens = 0;
   int64_t position = 0;
   std::span<const int32_t> pages;
+  bool both_ways = false;  // in attention every row sees all keys up to the last row's
 };
 
 // What a causal convolution remembers of many sequences, in the same pages: of each page's 16
@@ -89,6 +90,19 @@ struct Experts {
   std::span<const Weight> down;      // (hidden, ffn) each
   View rows, result, sum;            // scratch (tokens, hidden) f32
   View inner;                        // scratch (tokens, ffn) f32
+};
+
+// How the tokens of a sequence become one vector.
+enum class Pool { first, last, largest, mean, mean_sqrt, weighted_mean };
+
+// The rows of one sequence in this step, as in Segment, and the row of the result that they go to.
+// A sequence may come in pieces, in order; the one at position 0 begins it.
+struct PoolRun {
+  int64_t first_row = 0;
+  int64_t tokens = 0;
+  int64_t position = 0;
+  int64_t out_row = 0;
+  bool ends = true;  // the sequence has no further rows
 };
 
 class Ops {
@@ -178,7 +192,8 @@ class Ops {
   virtual void kv_write(View k, View v, const KvLayer& layer,
                         std::span<const Segment> segments) = 0;
 
-  // Causal attention over pages: every query sees the keys of its sequence up to its own position.
+  // Attention over pages: every query sees the keys of its sequence up to its own position, or, in
+  // a segment that looks both ways, up to the last row's.
   //   shapes   q, out (tokens, heads * head_dim) f32; query head h reads kv head h / (heads /
   //   kv_heads) order    K and V are read back from the pages (widened exactly). For each span of
   //   512 absolute positions ascending
@@ -239,6 +254,24 @@ class Ops {
   // out = out + x, each element by itself.
   //   shapes   x, out of equal size, f32
   virtual void add(View x, View out) = 0;
+
+  // One vector a sequence, each column by itself.
+  //   shapes   x (tokens, columns) f32   out (sequences, columns) f32
+  //   order    y = out; where the sequence begins y = +0, for largest -inf. For its rows x[p] by p
+  //            ascending: first: y = x[p] if p = 0; last: y = x[p]; largest: y = x[p] > y ? x[p] :
+  //            y (a NaN never wins); mean, mean_sqrt: y = y + x[p]; weighted_mean: y =
+  //            fma(f32(p + 1), x[p], y). Where it ends after n rows: mean: y = y / f32(n);
+  //            mean_sqrt: y = y / sqrt(f32(n)); weighted_mean: y = y / f32(n * (n + 1) / 2).
+  //            out = y
+  //   source   sentence-transformers, the modes of its Pooling module
+  virtual void pool(View x, Pool how, std::span<const PoolRun> runs, View out) = 0;
+
+  // Rows of length 1.
+  //   shapes   x, out (rows, columns) f32; out may be x
+  //   order    r = sqrt(sum16(x[i]*x[i] as fma into the lane)); r = r < 1e-12 ? 1e-12 : r;
+  //            out[i] = x[i] / r
+  //   source   torch.nn.functional.normalize: the least length
+  virtual void l2_norm(View x, View out) = 0;
 };
 
 // Opens the CPU device. The check layer of open_device stands in front of it.

@@ -42,7 +42,8 @@ class Launch {
   int64_t partial_floats() const { return 32 + most_pairs_ * layer_.head_dim; }
 
   double nanoseconds(const Segment& segment) const {
-    const double keys = static_cast<double>(segment.position + segment.tokens / 2 + 1);
+    const int64_t ahead = segment.both_ways ? segment.tokens : segment.tokens / 2 + 1;
+    const auto keys = static_cast<double>(segment.position + ahead);
     const int64_t outputs = segment.tokens * layer_.kv_heads * group_ * layer_.head_dim;
     return 4 * keys * static_cast<double>(outputs) / kFlopsPerNs;
   }
@@ -62,6 +63,7 @@ class Launch {
             .first_pair = first,
             .pairs = pairs * (index + 1) / runs(segment) - first,
             .position = segment.position,
+            .common_keys = segment.both_ways ? segment.position + segment.tokens : 0,
             .head_dim = layer_.head_dim,
             .scale = scale_,
             .keys = keys_ + kv_head * kv_head_bytes,

@@ -46,6 +46,8 @@ class CpuOps final : public Ops {
   void layer_norm(View x, View weight, View bias, float eps, View out) override;
   void gelu(View x, View out) override;
   void add(View x, View out) override;
+  void pool(View x, Pool how, std::span<const PoolRun> runs, View out) override;
+  void l2_norm(View x, View out) override;
 
  private:
   // More tokens than this pass through a matmul in groups, which bounds the scratch.

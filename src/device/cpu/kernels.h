@@ -92,6 +92,7 @@ struct AttentionRun {
   int64_t first_pair;
   int64_t pairs;  // at most the table's attention_pairs
   int64_t position;
+  int64_t common_keys;  // that every pair sees; 0: each up to its own position
   int64_t head_dim;
   float scale;
   const std::byte* keys;  // page 0's keys of this layer and kv head
@@ -156,6 +157,7 @@ struct Kernels {
                      float eps, float* out);
   void (*gelu)(const float* x, int64_t count, float* out);
   void (*add)(const float* x, int64_t count, float* out);
+  void (*l2_norm)(const float* x, int64_t columns, float* out);
   void (*add_product)(float factor, const float* x, int64_t count, float* out);  // fma into out
 };
 

@@ -1,4 +1,4 @@
-// The ops that work on every row or element by itself: norm, gelu, add, route.
+// The ops that work on every row or element by itself: norms, gelu, add, route.
 
 #include "device/cpu/cpu_ops.h"
 
@@ -10,6 +10,15 @@ void CpuOps::layer_norm(View x, View weight, View bias, float eps, View out) {
     for (int64_t t = first; t < last; ++t) {
       kernels_.layer_norm(x.as<float>() + t * x.columns, weight.as<float>(), bias.as<float>(),
                           x.columns, eps, out.as<float>() + t * x.columns);
+    }
+  });
+}
+
+void CpuOps::l2_norm(View x, View out) {
+  const double cost = 0.3 * static_cast<double>(x.rows * x.columns);
+  schedule_.run(x.rows, cost, [&](int64_t first, int64_t last) {
+    for (int64_t t = first; t < last; ++t) {
+      kernels_.l2_norm(x.as<float>() + t * x.columns, x.columns, out.as<float>() + t * x.columns);
     }
   });
 }

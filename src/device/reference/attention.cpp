@@ -88,7 +88,8 @@ void ReferenceOps::attention(View q, int64_t heads, float scale, const KvLayer& 
       const int64_t row = segment.first_row + token;
       const float* input = q.slice(row, 1).as<float>() + head * layer.head_dim;
       float* output = out.slice(row, 1).as<float>() + head * layer.head_dim;
-      Query(input, scale, layer, segment, head / group).attend(segment.position + token, output);
+      const int64_t last = segment.both_ways ? segment.tokens - 1 : token;
+      Query(input, scale, layer, segment, head / group).attend(segment.position + last, output);
     });
   }
 }

@@ -85,6 +85,32 @@ TEST(ReferenceRoute, a_tie_goes_to_the_lower_expert) {
   EXPECT_EQ(ids, (std::array<int32_t, 2>{1, 2}));
 }
 
+TEST(ReferencePool, every_way_is_what_its_name_says) {
+  Device device = reference_device();
+  Bed bed(device.ops());
+  const View x = bed.floats(4, 2, {1, 9, 2, 8, 3, 7, 10, 6});
+  const View out = bed.blank(1, 2);
+  const PoolRun all{.tokens = 4};
+  const auto pooled = [&](Pool how) {
+    bed.step([&] { bed.ops().pool(x, how, {&all, 1}, out); });
+    return bed.read(out);
+  };
+  EXPECT_EQ(pooled(Pool::first), (std::vector<float>{1, 9}));
+  EXPECT_EQ(pooled(Pool::last), (std::vector<float>{10, 6}));
+  EXPECT_EQ(pooled(Pool::largest), (std::vector<float>{10, 9}));
+  EXPECT_EQ(pooled(Pool::mean), (std::vector<float>{4, 7.5}));
+  EXPECT_EQ(pooled(Pool::mean_sqrt), (std::vector<float>{8, 15}));
+  EXPECT_EQ(pooled(Pool::weighted_mean), (std::vector<float>{5.4F, 7}));
+}
+
+TEST(ReferenceL2Norm, a_row_gets_length_one_and_zeros_stay) {
+  Device device = reference_device();
+  Bed bed(device.ops());
+  const View x = bed.floats(2, 2, {3, 4, 0, 0});
+  bed.step([&] { bed.ops().l2_norm(x, x); });
+  EXPECT_EQ(bed.read(x), (std::vector<float>{0.6F, 0.8F, 0, 0}));
+}
+
 TEST(ReferenceShortConv, is_a_causal_convolution_between_two_gates) {
   Device device = reference_device();
   Bed bed(device.ops());

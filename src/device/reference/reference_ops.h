@@ -45,6 +45,8 @@ class ReferenceOps final : public Ops {
   void layer_norm(View x, View weight, View bias, float eps, View out) override;
   void gelu(View x, View out) override;
   void add(View x, View out) override;
+  void pool(View x, Pool how, std::span<const PoolRun> runs, View out) override;
+  void l2_norm(View x, View out) override;
 
  private:
   // Quantises the rows of x, as quantised_row then finds them.

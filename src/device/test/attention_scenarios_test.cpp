@@ -119,6 +119,16 @@ std::vector<float> attend(Bed& bed, Heads heads, DType type, std::vector<Past> p
   return sequences.step(sequences.segments());
 }
 
+std::vector<float> attend_both_ways(Bed& bed, Heads heads, DType type, std::vector<Past> pasts,
+                                    Kind kind) {
+  bed.reserve(64, 2048);
+  Sequences sequences(bed, heads, type, std::move(pasts), kind);
+  sequences.write_past();
+  std::vector<Segment> segments = sequences.segments();
+  for (Segment& segment : segments) segment.both_ways = true;
+  return sequences.step(segments);
+}
+
 // What a pool holds after a step, as numbers.
 std::vector<float> written(Bed& bed, DType type, Kind kind) {
   const Heads heads{3, 3, 20};
@@ -183,6 +193,17 @@ std::vector<Scenario> attention_scenarios() {
     add("odd one token", {3, 3, 48}, {{50, 1}}, Kind::odd);
     add("odd chunks", {6, 2, 40}, {{520, 3}, {0, 33}}, Kind::odd);
   }
+  const std::vector<Past> long_ones = {{0, 70}, {0, 1}, {0, 16}, {0, 33}, {500, 30}, {0, 600}};
+  const std::vector<Past> short_ones = {{0, 5}, {0, 2}, {0, 9}, {0, 1}, {0, 12}, {0, 3}};
+  for (DType type : {DType::f16, DType::f32})
+    for (Kind kind : {Kind::ordinary, Kind::odd})
+      for (const Heads heads : {Heads{3, 3, 32}, Heads{6, 2, 40}})
+        all.push_back({fmt::format("{} both ways {} heads{}", name(type), heads.heads,
+                                   kind == Kind::odd ? " odd" : ""),
+                       [=](Bed& bed) {
+                         const auto& pasts = kind == Kind::odd ? short_ones : long_ones;
+                         return attend_both_ways(bed, heads, type, pasts, kind);
+                       }});
   return all;
 }
 

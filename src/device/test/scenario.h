@@ -30,6 +30,8 @@ std::vector<Scenario> experts_scenarios();
 std::vector<Scenario> layer_norm_scenarios();
 std::vector<Scenario> gelu_scenarios();
 std::vector<Scenario> add_scenarios();
+std::vector<Scenario> pool_scenarios();
+std::vector<Scenario> l2_norm_scenarios();
 
 struct OpScenarios {
   const char* op;
@@ -50,6 +52,8 @@ inline constexpr OpScenarios kOpScenarios[] = {
     {"layer_norm", layer_norm_scenarios},
     {"gelu", gelu_scenarios},
     {"add", add_scenarios},
+    {"pool", pool_scenarios},
+    {"l2_norm", l2_norm_scenarios},
 };
 
 inline constexpr DType kWeightTypes[] = {DType::f32,  DType::f16,  DType::bf16,

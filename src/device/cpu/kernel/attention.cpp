@@ -1,4 +1,4 @@
-// Causal attention of some (token, head) pairs of one sequence over its pages; ops.h states the
+// Attention of some (token, head) pairs of one sequence over its pages; ops.h states the
 // order.
 //
 // Up to kAttentionPairs pairs share every key and value that is read. Scores: 16 keys of a page
@@ -50,6 +50,11 @@ struct State {
 
 MUMMU_INLINE int64_t token_of(const AttentionRun& run, int64_t pair) {
   return (run.first_pair + pair) / run.group;
+}
+
+// Keys that a pair sees.
+MUMMU_INLINE int64_t keys_of(const AttentionRun& run, int64_t pair) {
+  return run.common_keys > 0 ? run.common_keys : run.position + token_of(run, pair) + 1;
 }
 
 MUMMU_INLINE int64_t offset_of(const AttentionRun& run, int64_t pair) {
@@ -259,7 +264,7 @@ MUMMU_INLINE void divide_by_sum(float* out, int64_t head_dim, f32x16 sum) {
 template <typename Format, int kPairs>
 void attend_span(const AttentionRun& run, int64_t span, bool first_span, State<kPairs>& state) {
   for (int p = 0; p < kPairs; ++p) {
-    state.visible[p] = smaller(kSpan, run.position + token_of(run, p) + 1 - span * kSpan);
+    state.visible[p] = smaller(kSpan, keys_of(run, p) - span * kSpan);
   }
   const int32_t* pages = run.pages + span * (kSpan / kPage);
   const int64_t count = (state.visible[kPairs - 1] + kPage - 1) / kPage;
@@ -283,7 +288,7 @@ void attend(const AttentionRun& run) {
     store(run.partial, load(state.maximum));
     return store(run.partial + 16, load(state.sum));
   }
-  const int64_t keys = run.position + token_of(run, kPairs - 1) + 1;
+  const int64_t keys = keys_of(run, kPairs - 1);
   for (int64_t span = 0; span * kSpan < keys; ++span) {
     attend_span<Format, kPairs>(run, span, span == 0, state);
   }
@@ -337,7 +342,7 @@ void attention(const AttentionRun& run) {
 
 void merge_attention(const AttentionRun& run) {
   for (int64_t p = 0; p < run.pairs; ++p) {
-    const int64_t keys = run.position + token_of(run, p) + 1;
+    const int64_t keys = keys_of(run, p);
     float* out = run.out + offset_of(run, p);
     merge_pair(run, p, (keys + kSpan - 1) / kSpan, out);
   }

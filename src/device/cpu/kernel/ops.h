@@ -40,6 +40,7 @@ void layer_norm(const float* x, const float* weight, const float* bias, int64_t 
                 float* out);
 void gelu(const float* x, int64_t count, float* out);
 void add(const float* x, int64_t count, float* out);
+void l2_norm(const float* x, int64_t columns, float* out);
 void add_product(float factor, const float* x, int64_t count, float* out);
 
 }  // namespace mummu::MUMMU_KERNEL_NAMESPACE

@@ -29,6 +29,7 @@ const Kernels kAvx2Kernels = {
     .layer_norm = MUMMU_KERNEL_NAMESPACE::layer_norm,
     .gelu = MUMMU_KERNEL_NAMESPACE::gelu,
     .add = MUMMU_KERNEL_NAMESPACE::add,
+    .l2_norm = MUMMU_KERNEL_NAMESPACE::l2_norm,
     .add_product = MUMMU_KERNEL_NAMESPACE::add_product,
 };
 
