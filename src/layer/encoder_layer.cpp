@@ -20,7 +20,7 @@ void EncoderLayer::attend(const EncoderStep& step, View x) const {
   const KvLayer layer = pages(step.pool);
   step.ops.kv_write(k, v, layer, step.sequences);
   const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_dim)));
-  step.ops.attention(q, heads, scale, layer, step.queries, mixed);
+  step.ops.attention(q, heads, scale, layer, step.sequences, mixed);
   step.ops.matmul(mixed, std::array{MatmulOut{&output, output_bias.view(), x, true}});
 }
 

@@ -16,8 +16,7 @@ namespace mummu {
 struct EncoderStep {
   Ops& ops;
   int64_t tokens = 0;
-  std::span<const Segment> sequences;  // whole ones, from position 0
-  std::span<const Segment> queries;    // one a token, at its sequence's last position: it sees all
+  std::span<const Segment> sequences;  // whole ones, from position 0, both ways
   View pool;                           // (pages, bytes of one layer) u8
   const Scratch& scratch;
 };

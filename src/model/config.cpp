@@ -14,6 +14,7 @@ constexpr int64_t kMaxLayers = 1 << 12;
 constexpr int64_t kMaxWidth = 1 << 24;
 constexpr int64_t kMaxContext = 1 << 30;
 constexpr int64_t kMaxExperts = 1 << 14;
+constexpr int64_t kMaxTypes = 1 << 14;
 
 Result<void> within(std::string_view where, std::string_view what, int64_t value, int64_t most) {
   if (value >= 1 && value <= most) return {};
@@ -96,6 +97,8 @@ Result<void> check_config(const ModelConfig& config, std::string_view where) {
                   where, id, config.vocab);
   MUMMU_TRY(check_experts(config, where));
   MUMMU_TRY(check_hybrid(config, where));
+  if (config.token_types != 0)
+    return within(where, "the number of token types", config.token_types, kMaxTypes);
   return check_rope(config, where);
 }
 

@@ -28,6 +28,8 @@ struct ModelConfig {
   bool tied_head = false;             // the embedding is also the head
   std::vector<TokenId> end_ids = {};  // as the configuration files name them
 
+  int64_t token_types = 0;  // encoders: kinds of token; their positions are a table, not a rotation
+
   int64_t experts = 0, top_k = 0;  // mixtures: how many there are, how many a token goes to
   bool normalise_shares = false;   // the shares of a token's experts add up to one
 

@@ -79,32 +79,27 @@ Result<void> Decoder::run(Ops& ops, DecoderState& state, const Batch& batch,
   return run(ops, state, batch, logits, nullptr, nullptr);
 }
 
-Result<void> Decoder::run(Ops& ops, DecoderState& state, const Batch& batch,
-                          std::span<float> logits, Watch watch, void* context) const {
+void Decoder::upload(Ops& ops, DecoderState& state, const Batch& batch) const {
+  ops.upload(batch.ids.data(), first(state.ids, batch.ids.size()));
+  ops.upload(batch.positions.data(), first(state.row_positions, batch.positions.size()));
+  if (!batch.wanted.empty())
+    ops.upload(batch.wanted.data(), first(state.wanted, batch.wanted.size()));
+}
+
+View Decoder::run_layers(Ops& ops, DecoderState& state, const Batch& batch, Watch watch,
+                         void* context) const {
   const auto rows = static_cast<int64_t>(batch.ids.size());
-  const auto wanted = static_cast<int64_t>(batch.wanted.size());
-  assert(rows <= state.size.tokens && wanted <= state.size.wanted);
-  assert(logits.size() >= static_cast<size_t>(wanted * vocab_rows));
-  if (rows == 0) return {};
-
-  const View ids = first(state.ids, batch.ids.size());
-  const View positions = first(state.row_positions, batch.positions.size());
-  ops.upload(batch.ids.data(), ids);
-  ops.upload(batch.positions.data(), positions);
-  if (wanted > 0) ops.upload(batch.wanted.data(), first(state.wanted, batch.wanted.size()));
-
   const View residual = state.residual.rows(0, rows);
   const View normed = state.normed.rows(0, rows);
   Step step{.ops = ops,
             .tokens = rows,
-            .positions = positions,
+            .positions = first(state.row_positions, batch.positions.size()),
             .cos_sin = state.cos_sin.view(),
             .segments = batch.segments,
             .pool = state.pool.view(),
             .kv = state.size.kv,
             .scratch = state.scratch};
-  ops.start();
-  ops.embedding(embedding, ids, residual);
+  ops.embedding(embedding, first(state.ids, batch.ids.size()), residual);
   if (watch) watch(context, 0, residual);
   int64_t number = 0;
   for (const DecoderLayer& layer : layers) {
@@ -116,6 +111,18 @@ Result<void> Decoder::run(Ops& ops, DecoderState& state, const Batch& batch,
     step.page_offset_bytes += layer.mixer->page_bytes(state.size.kv);
     if (watch) watch(context, ++number, residual);
   }
+  return residual;
+}
+
+Result<void> Decoder::run(Ops& ops, DecoderState& state, const Batch& batch,
+                          std::span<float> logits, Watch watch, void* context) const {
+  const auto wanted = static_cast<int64_t>(batch.wanted.size());
+  assert(std::ssize(batch.ids) <= state.size.tokens && wanted <= state.size.wanted);
+  assert(logits.size() >= static_cast<size_t>(wanted * vocab_rows));
+  if (batch.ids.empty()) return {};
+  upload(ops, state, batch);
+  ops.start();
+  const View residual = run_layers(ops, state, batch, watch, context);
   if (stopped(batch)) {
     MUMMU_TRY(ops.finish());
     return fail(Error::cancelled, "the step was stopped");
@@ -129,6 +136,21 @@ Result<void> Decoder::run(Ops& ops, DecoderState& state, const Batch& batch,
   }
   MUMMU_TRY(ops.finish());
   if (wanted > 0) ops.download(state.logits.rows(0, wanted), logits.data());
+  return {};
+}
+
+Result<void> Decoder::run_pooled(Ops& ops, DecoderState& state, const Batch& batch,
+                                 const Pooling& pooling) const {
+  assert(std::ssize(batch.ids) <= state.size.tokens && batch.wanted.empty());
+  if (batch.ids.empty()) return {};
+  upload(ops, state, batch);
+  ops.start();
+  const View residual = run_layers(ops, state, batch, nullptr, nullptr);
+  const View normed = state.normed.rows(0, residual.rows);
+  final_norm.run(ops, residual, normed);
+  ops.pool(normed, pooling.how, pooling.runs, pooling.out);
+  MUMMU_TRY(ops.finish());
+  if (stopped(batch)) return fail(Error::cancelled, "the step was stopped");
   return {};
 }
 

@@ -36,6 +36,13 @@ struct DecoderSize {
   DType kv = DType::f16;
 };
 
+// What becomes of the rows of a step that has no logits: vectors of their sequences.
+struct Pooling {
+  Pool how = Pool::mean;
+  std::span<const PoolRun> runs;
+  View out;  // (sequences, hidden) f32, on the device
+};
+
 // Pages and activations of one engine; everything that run writes. Moves, does not copy.
 struct DecoderState {
   DecoderSize size;
@@ -64,7 +71,8 @@ class Decoder {
   Weight embedding;  // (vocab, hidden); also the head where `head` is empty
   std::vector<DecoderLayer> layers;
   RmsNorm final_norm;
-  Weight head;  // (vocab, hidden), or empty
+  Weight head;           // (vocab, hidden), or empty
+  bool has_head = true;  // false: neither; the checkpoint makes vectors only
   RopeConfig rope;
   int64_t hidden = 0;
   int64_t vocab_rows = 0;
@@ -93,11 +101,22 @@ class Decoder {
   Result<void> run(Ops& ops, DecoderState& state, const Batch& batch, std::span<float> logits,
                    Watch watch, void* context) const;
 
+  // Computes a step without logits: the rows, behind the final norm, become vectors.
+  //   requires as run, with no rows wanted
+  //   errors   device_lost, cancelled
+  Result<void> run_pooled(Ops& ops, DecoderState& state, const Batch& batch,
+                          const Pooling& pooling) const;
+
   // Copies all layers' bytes of one page. Between steps.
   void copy_page(Ops& ops, DecoderState& state, int32_t from, int32_t to) const;
 
  private:
   ScratchSize scratch_size() const;
+  void upload(Ops& ops, DecoderState& state, const Batch& batch) const;
+  // Embedding and layers, within a step: the residual stream behind the last. Ends early where the
+  // batch is stopped.
+  View run_layers(Ops& ops, DecoderState& state, const Batch& batch, Watch watch,
+                  void* context) const;
 };
 
 }  // namespace mummu

@@ -10,6 +10,7 @@
 #include "file/json.h"
 #include "model/config.h"
 #include "model/decoder.h"
+#include "model/encoder.h"
 #include "model/weight_plan.h"
 #include "mummu/result.h"
 
@@ -20,11 +21,13 @@ struct Family {
   Result<ModelConfig> (*from_json)(const JsonObject& config);
   Result<ModelConfig> (*from_gguf)(const Gguf& file);
   // Makes the layers and asks the plan for every tensor that they need. Weights are empty until the
-  // plan is loaded; `decoder` stays where it is until then.
+  // plan is loaded; the network stays where it is until then. A family is a decoder or an encoder;
+  // the other function is null.
   void (*bind)(const ModelConfig& config, WeightPlan& plan, Decoder& decoder);
+  void (*bind_encoder)(const ModelConfig& config, WeightPlan& plan, Encoder& encoder) = nullptr;
 };
 
-extern const Family kLlama, kQwen2, kQwen3, kLfm2, kOlmoe;
+extern const Family kLlama, kQwen2, kQwen3, kLfm2, kOlmoe, kBert;
 
 std::span<const Family* const> known_families();
 

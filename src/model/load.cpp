@@ -66,8 +66,27 @@ ModelInfo make_info(const Checkpoint& checkpoint, const WeightPlan& plan, const 
           .file_bytes = plan.file_bytes(),
           .packed_bytes = plan.packed_bytes(),
           .kv_bytes_per_token = impl.decoder.page_bytes(DType::f16) / kPageTokens,
+          .generates = impl.encoder == nullptr && impl.decoder.has_head,
           .has_chat_template = impl.chat_template.has_value(),
           .end_ids = all_end_ids(config, impl.tokenizer)};
+}
+
+// What a few tokens came to: logits, or a vector.
+Result<void> check_numbers(std::span<const float> numbers, const std::string& path) {
+  for (float number : numbers)
+    if (!std::isfinite(number))
+      return fail(Error::corrupt, "{}: the model computes numbers that are not finite", path);
+  const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
+  if (*low == *high && numbers.size() > 1)
+    return fail(Error::corrupt, "{}: the model computes the same number everywhere", path);
+  return {};
+}
+
+void bind(const Checkpoint& checkpoint, WeightPlan& plan, Model::Impl& impl) {
+  const Family& family = *checkpoint.family;
+  if (family.bind) return family.bind(checkpoint.config, plan, impl.decoder);
+  impl.encoder = std::make_unique<Encoder>();
+  family.bind_encoder(checkpoint.config, plan, *impl.encoder);
 }
 
 }  // namespace
@@ -87,10 +106,11 @@ Result<ModelLoad> ModelLoad::plan(const std::string& path, const Device& device,
   load.impl_ =
       std::make_unique<Model::Impl>(Model::Impl{.info = {},
                                                 .decoder = {},
+                                                .encoder = {},
                                                 .ops = &device.ops(),
                                                 .tokenizer = std::move(tokenizer),
                                                 .chat_template = std::move(chat_template)});
-  load.checkpoint_->family->bind(config, *load.plan_, load.impl_->decoder);
+  bind(*load.checkpoint_, *load.plan_, *load.impl_);
   MUMMU_TRY(load.plan_->check());
   load.impl_->info = make_info(*load.checkpoint_, *load.plan_, *load.impl_);
 
@@ -106,7 +126,9 @@ Result<bool> ModelLoad::step() { return load_->step(); }
 
 Result<Model> ModelLoad::finish() {
   impl_->info.packed_bytes = load_->packed_bytes();
-  MUMMU_TRY(check_alive(*impl_->ops, impl_->decoder, checkpoint_->table().files().front().path()));
+  const std::string& path = checkpoint_->table().files().front().path();
+  MUMMU_TRY(impl_->encoder ? check_alive(*impl_->ops, *impl_->encoder, path)
+                           : check_alive(*impl_->ops, impl_->decoder, path));
   return Model(std::move(impl_));
 }
 
@@ -131,13 +153,20 @@ Result<void> check_alive(Ops& ops, const Decoder& decoder, const std::string& pa
                          .segments = {&segment, 1},
                          .wanted = wanted},
                         logits));
-  for (float logit : logits)
-    if (!std::isfinite(logit))
-      return fail(Error::corrupt, "{}: the model computes logits that are not finite", path);
-  const auto [low, high] = std::minmax_element(logits.begin(), logits.end());
-  if (*low == *high && logits.size() > 1)
-    return fail(Error::corrupt, "{}: the model computes the same logit for every token", path);
-  return {};
+  return check_numbers(logits, path);
+}
+
+Result<void> check_alive(Ops& ops, const Encoder& encoder, const std::string& path) {
+  const auto last = static_cast<TokenId>(encoder.vocab() - 1);
+  const std::array<TokenId, 3> ids = {0, std::min<TokenId>(1, last), last};
+  const std::array<int64_t, 1> length = {std::min<int64_t>(3, encoder.context())};
+  const auto tokens = static_cast<size_t>(length[0]);
+  MUMMU_TRY(auto state, encoder.make_state(ops, length[0], 1));
+  MUMMU_TRY(const Tensor out, ops.make(DType::f32, 1, encoder.hidden));
+  MUMMU_TRY(encoder.run(ops, state, std::span(ids).first(tokens), length, Pool::mean, out.view()));
+  std::vector<float> vector(static_cast<size_t>(encoder.hidden));
+  ops.download(out.view(), vector.data());
+  return check_numbers(vector, path);
 }
 
 }  // namespace mummu

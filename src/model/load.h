@@ -29,6 +29,7 @@ class ModelLoad {
 
   const LoadProgress& progress() const { return load_->progress(); }
   const ModelInfo& info() const { return impl_->info; }
+  const Tokenizer& tokenizer() const { return impl_->tokenizer; }
 
  private:
   ModelLoad() = default;
@@ -39,9 +40,11 @@ class ModelLoad {
   std::unique_ptr<WeightLoad> load_;
 };
 
-// Runs a few tokens through a decoder whose weights are loaded.
-//   errors   corrupt (logits that are not finite, or all equal; rope divisors that are no numbers),
+// Runs a few tokens through a network whose weights are loaded.
+//   errors   corrupt (numbers that are not finite, or all equal; rope divisors that are no
+//   numbers),
 //            no_memory
 Result<void> check_alive(Ops& ops, const Decoder& decoder, const std::string& path);
+Result<void> check_alive(Ops& ops, const Encoder& encoder, const std::string& path);
 
 }  // namespace mummu

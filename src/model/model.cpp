@@ -11,6 +11,11 @@ namespace {
 
 Result<Model> load_all(const std::string& path, const Device& device, const LoadOptions& options) {
   MUMMU_TRY(auto load, ModelLoad::plan(path, device, options.log));
+  if (!load.info().generates)
+    return fail(Error::unsupported,
+                "{}: this {} checkpoint makes vectors of texts (Embedder) and writes none: it has "
+                "no head",
+                path, load.info().architecture);
   while (true) {
     if (options.on_progress && !options.on_progress(load.progress()))
       return fail(Error::cancelled, "{}: the load was cancelled", path);

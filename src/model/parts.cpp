@@ -53,9 +53,10 @@ void bind_frame(const ModelConfig& config, WeightPlan& plan, Name final_norm, De
   decoder.layers = std::vector<DecoderLayer>(static_cast<size_t>(config.layers));
 
   plan.at({"", ""});
+  decoder.has_head = config.tied_head || !plan.is_bare() || plan.has({"lm_head", "output"});
   if (config.tied_head) {
     plan.ignore({"lm_head", "output"});
-  } else {
+  } else if (decoder.has_head) {
     plan.matrix(decoder.head, {"lm_head", "output"}, config.vocab, config.hidden);
   }
   plan.at({"model.", ""});

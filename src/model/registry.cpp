@@ -10,7 +10,7 @@ namespace mummu {
 
 namespace {
 
-constexpr std::array kFamilies = {&kLlama, &kQwen2, &kQwen3, &kLfm2, &kOlmoe};
+constexpr std::array kFamilies = {&kLlama, &kQwen2, &kQwen3, &kLfm2, &kOlmoe, &kBert};
 
 }  // namespace
 

@@ -16,6 +16,9 @@ namespace {
 // Names that one message lists of each kind; a real checkpoint never comes near it.
 constexpr size_t kMaxListed = 2000;
 
+// What names of a whole model begin with, where those of a network alone do not.
+constexpr std::string_view kWhole = "model.";
+
 void add_list(std::string& out, std::string_view what, const std::vector<std::string>& names) {
   if (names.empty()) return;
   if (!out.empty()) out += "; ";
@@ -53,10 +56,13 @@ int64_t RowOrder::file_row(int64_t row) const {
 }
 
 WeightPlan::WeightPlan(const TensorTable& table, Format format, const Ops& ops)
-    : table_(table), format_(format), ops_(ops), claimed_(table.tensors().size(), false) {}
+    : table_(table), format_(format), ops_(ops), claimed_(table.tensors().size(), false) {
+  bare_ = format == Format::safetensors && table.find("embed_tokens.weight") != nullptr;
+}
 
 void WeightPlan::at(Name prefix) {
   prefix_ = format_ == Format::gguf ? prefix.gguf : prefix.safetensors;
+  if (bare_ && prefix_.starts_with(kWhole)) prefix_.erase(0, kWhole.size());
 }
 
 void WeightPlan::at_layer(Name prefix, int64_t layer) {
@@ -82,6 +88,14 @@ void WeightPlan::ignore(Name name) {
 }
 
 void WeightPlan::ignore_suffix(std::string_view suffix) { ignored_suffixes_.emplace_back(suffix); }
+void WeightPlan::ignore_prefix(std::string_view prefix) { ignored_prefixes_.emplace_back(prefix); }
+
+bool WeightPlan::is_ignored(std::string_view name) const {
+  return std::any_of(ignored_suffixes_.begin(), ignored_suffixes_.end(),
+                     [&](const std::string& suffix) { return name.ends_with(suffix); }) ||
+         std::any_of(ignored_prefixes_.begin(), ignored_prefixes_.end(),
+                     [&](const std::string& prefix) { return name.starts_with(prefix); });
+}
 
 const TensorInfo* WeightPlan::claim(const std::string& name, std::span<const int64_t> shape) {
   const TensorInfo* tensor = table_.find(name);
@@ -173,10 +187,7 @@ Result<void> WeightPlan::check() const {
   std::vector<std::string> unknown;
   for (size_t i = 0; i < claimed_.size(); ++i) {
     const std::string& name = table_.tensors()[i].name;
-    const bool ignored =
-        std::any_of(ignored_suffixes_.begin(), ignored_suffixes_.end(),
-                    [&](const std::string& suffix) { return name.ends_with(suffix); });
-    if (!claimed_[i] && !ignored) unknown.push_back(shown(name));
+    if (!claimed_[i] && !is_ignored(name)) unknown.push_back(shown(name));
   }
   std::string wrong;
   add_list(wrong, "missing tensors", missing_);

@@ -56,6 +56,11 @@ class WeightPlan {
 
   Format format() const { return format_; }
 
+  // Whether the checkpoint holds a network alone, as models of embeddings do: its safetensors names
+  // lack the "model." that names of whole models begin with (at() leaves it out), and it has no
+  // head.
+  bool is_bare() const { return bare_; }
+
   // The prefix of everything that is asked for next: that of the network, or of one of its layers.
   void at(Name prefix);
   void at_layer(Name prefix, int64_t layer);  // "PREFIX.LAYER."
@@ -83,6 +88,8 @@ class WeightPlan {
   void ignore(Name name);
   // Every tensor whose name ends like this may be there, and is not used.
   void ignore_suffix(std::string_view suffix);
+  // The same for names that begin like this.
+  void ignore_prefix(std::string_view prefix);
 
   // Everything that is wrong, in one error.
   //   errors   corrupt (missing, misshapen, unknown tensors), unsupported (only types)
@@ -100,6 +107,7 @@ class WeightPlan {
 
  private:
   std::string full(Name name, std::string_view suffix) const;
+  bool is_ignored(std::string_view name) const;
   const TensorInfo* claim(const std::string& name, std::span<const int64_t> shape);
   void plan_matrix(PlannedTensor planned);
   void plan_vector(PlannedTensor planned, const std::string& name, std::span<const int64_t> shape);
@@ -108,9 +116,10 @@ class WeightPlan {
   const TensorTable& table_;
   Format format_;
   const Ops& ops_;
+  bool bare_ = false;
   std::string prefix_;
   std::vector<bool> claimed_;  // by index of the table
-  std::vector<std::string> ignored_suffixes_;
+  std::vector<std::string> ignored_suffixes_, ignored_prefixes_;
   std::vector<std::string> missing_, misshapen_, types_;
   std::vector<PlannedTensor> planned_;
   int64_t file_bytes_ = 0, packed_bytes_ = 0, parameters_ = 0;

@@ -56,10 +56,10 @@ def write_tokens(writer, folder, merges):
     writer.add_token_list(tokens)
     writer.add_token_types([types[t] for t in tokens])
     writer.add_token_merges([f"{a} {b}" for a, b in merges])
-    writer.add_bos_token_id(vocab["<|endoftext|>"])
-    writer.add_eos_token_id(vocab["<|im_end|>"])
-    writer.add_add_bos_token(False)
     config = json.loads((folder / "tokenizer_config.json").read_text())
+    writer.add_bos_token_id(vocab["<|endoftext|>"])
+    writer.add_eos_token_id(vocab[config["eos_token"]])
+    writer.add_add_bos_token(False)
     writer.add_chat_template(config["chat_template"])
 
 
@@ -76,6 +76,13 @@ def write_rope(writer, config, head_dim):
         writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
     if rope["rope_type"] == "llama3":
         writer.add_tensor("rope_freqs.weight", llama3_divisors(rope, head_dim))
+
+
+def finish(writer):
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
 
 
 def write(folder, config, merges, spec):
@@ -99,6 +106,9 @@ def write(folder, config, merges, spec):
         writer.add_value_length(head_dim)
     writer.add_layer_norm_rms_eps(getattr(config, "rms_norm_eps", None) or config.norm_eps)
     writer.add_vocab_size(config.vocab_size)
+    if "pooling" in spec:
+        writer.add_pooling_type(spec["pooling"])
+        writer.add_add_eos_token(True)
     if architecture == "olmoe":
         writer.add_expert_count(config.num_experts)
         writer.add_expert_used_count(config.num_experts_per_tok)
@@ -118,10 +128,9 @@ def write(folder, config, merges, spec):
             weight = interleave(weight, config.num_key_value_heads)
         if name.endswith("conv.conv.weight"):
             weight = weight.squeeze(1)
+        if not name.startswith(("model.", "lm_head.")):
+            name = "model." + name
         stored = names.get_name(name, try_suffixes=(".weight", ".bias"))
         assert stored, name
         writer.add_tensor(stored, numpy.ascontiguousarray(weight.astype(numpy.float32)))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    finish(writer)
