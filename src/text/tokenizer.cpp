@@ -79,6 +79,19 @@ Result<void> check_runs(const Rendered& rendered) {
 
 }  // namespace
 
+Result<std::vector<TokenId>> encode_behind(const Tokenizer& tokenizer, std::string_view prompt,
+                                           std::string_view text, const EncodeOptions& options) {
+  MUMMU_TRY(check_text(text));
+  std::string whole(prompt);
+  whole += text;
+  MUMMU_TRY(check_text(whole));
+  const Rendered::Run runs[] = {{.size = prompt.size(), .level = Level::templ},
+                                {.size = text.size(), .level = Level::content}};
+  std::vector<TokenId> ids;
+  if (!whole.empty()) ids = encode_text(tokenizer.impl(), whole, LevelMap(runs));
+  return finish(tokenizer.impl(), std::move(ids), options);
+}
+
 Tokenizer::Tokenizer(std::unique_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
 Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
