@@ -33,9 +33,11 @@ struct EmbedPrompt {
 
 struct EmbedderInfo {
   ModelInfo model{};
-  int64_t dimension = 0;   // components of a vector
-  int64_t max_tokens = 0;  // of a text with its prompt and what the tokenizer adds; more are cut off
-  std::string pooling{};   // "mean", "cls", "max", "lasttoken", "weightedmean", "mean_sqrt_len_tokens"
+  int64_t dimension = 0;  // components of a vector
+  int64_t max_tokens =
+      0;  // of a text with its prompt and what the tokenizer adds; more are cut off
+  std::string
+      pooling{};  // "mean", "cls", "max", "lasttoken", "weightedmean", "mean_sqrt_len_tokens"
   bool normalises = false;  // vectors have length 1
   std::vector<EmbedPrompt> prompts{};
   std::string default_prompt{};  // the name of the prompt that is used unasked; empty: none is
@@ -77,8 +79,8 @@ struct Embeddings {
 
 class MUMMU_API Embedder {
  public:
-  // Loads a folder of sentence-transformers (modules.json beside or above the checkpoint), or a GGUF
-  // file that names its pooling. GGUF has no word on length: such vectors get length 1.
+  // Loads a folder of sentence-transformers (modules.json beside or above the checkpoint), or a
+  // GGUF file that names its pooling. GGUF has no word on length: such vectors get length 1.
   //   errors   not_found (also where nothing says how to pool), corrupt, unsupported (names what is
   //            needed and what is known), no_memory, cancelled, io
   static Result<Embedder> load(const std::string& path, const Device& device,
@@ -95,8 +97,8 @@ class MUMMU_API Embedder {
   const Tokenizer& tokenizer() const;
 
   // One vector a text (UTF-8). Texts of any lengths share a step, one after another, nothing is
-  // padded. What looks like a control token in a text stays text. No texts give no vectors; an empty
-  // text has the vector of what the tokenizer adds.
+  // padded. What looks like a control token in a text stays text. No texts give no vectors; an
+  // empty text has the vector of what the tokenizer adds.
   //   errors   invalid (not UTF-8, an unknown prompt_name, max_tokens above the checkpoint's or
   //            below what the tokenizer adds, a text without a token: names the text), no_memory,
   //            corrupt (a vector that is not finite), cancelled, device_lost

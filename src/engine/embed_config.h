@@ -21,10 +21,10 @@ struct EmbedConfig {
   Pool pool = Pool::mean;
   int64_t columns = 0;  // of a token's vector, as the pooling states it; 0: not stated
   bool normalises = false;
-  int64_t max_tokens = 0;  // of a text, as the files state it; 0: they do not, and the lesser of the
-                           // model's positions and this holds:
+  int64_t max_tokens = 0;  // of a text, as the files state it; 0: they do not, and the lesser of
+                           // the model's positions and this holds:
   int64_t tokenizer_tokens = std::numeric_limits<int64_t>::max();
-  bool lower_case = false;        // the tokenizer has to make texts lower case
+  bool lower_case = false;          // the tokenizer has to make texts lower case
   std::optional<bool> cuts_left{};  // the tokenizer has to cut at the front, or not there
   std::vector<EmbedPrompt> prompts;
   std::string default_prompt;

@@ -109,7 +109,8 @@ TEST_F(EmbedFolder, modules_that_are_unknown_or_leave_the_folder_are_refused) {
   refused(1, "path", "3_Pooling", Error::not_found, "3_Pooling");
   refused(1, "type", "sentence_transformers.models.Dense", Error::unsupported, "Dense");
   refused(1, "type", "custom.Pooling", Error::unsupported, "custom.Pooling");
-  refused(0, "type", "sentence_transformers.models.Pooling", Error::unsupported, "only Transformer");
+  refused(0, "type", "sentence_transformers.models.Pooling", Error::unsupported,
+          "only Transformer");
   write("modules.json", json::array());
   expect_refusal(Error::unsupported, "only Transformer");
   write("modules.json", json::object());

@@ -28,7 +28,8 @@ Result<void> refuse_other_kinds(const JsonObject& file) {
   MUMMU_TRY(const auto output, file.find_string("module_output_name"));
   if (output.value_or("token_embeddings") != "token_embeddings")
     return unsupported_key(file, "module_output_name");
-  for (const char* key : {"processing_kwargs", "query_length", "document_length", "query_expansion"})
+  for (const char* key :
+       {"processing_kwargs", "query_length", "document_length", "query_expansion"})
     if (is_set(file.find(key))) return unsupported_key(file, key);
   const nlohmann::json* modes = file.find("modality_config");
   const nlohmann::json plain = {{"method", "forward"}, {"method_output_name", "last_hidden_state"}};
@@ -54,8 +55,8 @@ Result<std::optional<int64_t>> read_tokenizer_arguments(const JsonObject& file) 
 }
 
 Result<void> read_module_config(const fs::path& folder, EmbedConfig& config) {
-  for (const char* kind : {"bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta",
-                           "xlnet"}) {
+  for (const char* kind :
+       {"bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"}) {
     const fs::path path = folder / fmt::format("sentence_{}_config.json", kind);
     if (!fs::exists(path)) continue;
     MUMMU_TRY(const auto document, EmbedDocument::read(path));
@@ -76,7 +77,8 @@ Result<void> read_module_config(const fs::path& folder, EmbedConfig& config) {
   return {};
 }
 
-// tokenizer_config.json: the length that holds where the module names none, and the end that is cut.
+// tokenizer_config.json: the length that holds where the module names none, and the end that is
+// cut.
 Result<void> read_tokenizer_config(const fs::path& folder, EmbedConfig& config) {
   const fs::path path = folder / "tokenizer_config.json";
   if (!fs::exists(path)) return {};
@@ -114,9 +116,9 @@ Result<void> read_prompts(const fs::path& folder, EmbedConfig& config) {
     }
   MUMMU_TRY(const auto chosen, file.find_string("default_prompt_name"));
   config.default_prompt = chosen.value_or("");
-  const bool known = std::any_of(
-      config.prompts.begin(), config.prompts.end(),
-      [&](const EmbedPrompt& prompt) { return prompt.name == config.default_prompt; });
+  const bool known =
+      std::any_of(config.prompts.begin(), config.prompts.end(),
+                  [&](const EmbedPrompt& prompt) { return prompt.name == config.default_prompt; });
   if (chosen && !known)
     return fail(Error::corrupt, "{}: default_prompt_name {} is not among the prompts", file.where(),
                 quote(config.default_prompt));

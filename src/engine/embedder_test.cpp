@@ -73,8 +73,7 @@ TEST_P(TinyEmbedder, every_instruction_set_and_number_of_threads_gives_the_same_
   for (Isa isa : {Isa::reference, Isa::avx2, Isa::avx512}) {
     if (!cpu_has(isa)) continue;
     for (int threads : {1, 2, 3}) {
-      const Device device =
-          open_device("cpu", {.parallel = Threads(threads), .isa = isa}).value();
+      const Device device = open_device("cpu", {.parallel = Threads(threads), .isa = isa}).value();
       auto embedder = Embedder::load(folder(), device).value();
       const auto vectors = embedder.embed(texts_).value();
       if (first.empty()) first = vectors.values;
@@ -208,8 +207,8 @@ TEST_F(EmbedFolder, progress_counts_texts_between_steps) {
 }
 
 TEST_F(EmbedFolder, a_load_can_be_cancelled) {
-  const auto loaded = Embedder::load(
-      folder_.string(), device_, {.on_progress = [](const LoadProgress&) { return false; }});
+  const auto loaded = Embedder::load(folder_.string(), device_,
+                                     {.on_progress = [](const LoadProgress&) { return false; }});
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error().code, Error::cancelled);
 }

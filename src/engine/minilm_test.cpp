@@ -1,5 +1,5 @@
-// The real MiniLM on golden/minilm: 200 texts in 26 languages, empty, short, and beyond the 256 tokens
-// after which they are cut, against sentence-transformers.
+// The real MiniLM on golden/minilm: 200 texts in 26 languages, empty, short, and beyond the 256
+// tokens after which they are cut, against sentence-transformers.
 
 #include "device/machine.h"
 #include "engine/embed_test.h"

@@ -42,8 +42,8 @@ class DecoderVectors final : public VectorForward {
       : ops_(*model.ops), decoder_(model.decoder), how_(how) {}
 
   Result<void> reserve(int64_t pages) {
-    MUMMU_TRY(state_, decoder_.make_state(
-                          ops_, {.pages = pages, .tokens = kStepTokens, .kv = DType::f32}));
+    MUMMU_TRY(state_,
+              decoder_.make_state(ops_, {.pages = pages, .tokens = kStepTokens, .kv = DType::f32}));
     pages_.resize(static_cast<size_t>(pages));
     std::iota(pages_.begin(), pages_.end(), 0);
     return {};
@@ -94,11 +94,11 @@ class DecoderVectors final : public VectorForward {
                      .position = position,
                      .out_row = static_cast<int64_t>(runs_.size()),
                      .ends = ends});
-    segments_.push_back({.first_row = row,
-                         .tokens = count,
-                         .position = position,
-                         .pages = std::span<const int32_t>(pages_).subspan(
-                             static_cast<size_t>(first_page))});
+    segments_.push_back(
+        {.first_row = row,
+         .tokens = count,
+         .position = position,
+         .pages = std::span<const int32_t>(pages_).subspan(static_cast<size_t>(first_page))});
     for (int64_t i = 0; i < count; ++i) positions_.push_back(static_cast<int32_t>(position + i));
   }
   Batch batch(std::span<const TokenId> ids) const {

@@ -127,7 +127,8 @@ TEST_P(Bert, every_way_of_pooling_is_that_of_the_reference) {
       const Values values = run(*loaded.encoder, ops_, ids, {&length, 1}, kPools[how]);
       const auto theirs =
           std::span(pooled).subspan((i * std::size(kPools) + how) * columns, columns);
-      EXPECT_LE(difference(values.vectors, theirs), kBound) << "length " << length << " way " << how;
+      EXPECT_LE(difference(values.vectors, theirs), kBound)
+          << "length " << length << " way " << how;
     }
 }
 

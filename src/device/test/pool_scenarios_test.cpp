@@ -57,9 +57,9 @@ std::vector<Scenario> pool_scenarios() {
       for (Kind kind : {Kind::ordinary, Kind::odd}) {
         if (kind == Kind::odd && columns != 33) continue;
         const auto how = static_cast<Pool>(i);
-        all.push_back({fmt::format("{} {} columns{}", kNames[i], columns,
-                                   kind == Kind::odd ? " odd" : ""),
-                       [=](Bed& bed) { return run_pool(bed, how, columns, kind); }});
+        all.push_back(
+            {fmt::format("{} {} columns{}", kNames[i], columns, kind == Kind::odd ? " odd" : ""),
+             [=](Bed& bed) { return run_pool(bed, how, columns, kind); }});
       }
   return all;
 }
