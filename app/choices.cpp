@@ -2,10 +2,18 @@
 
 #include <atomic>
 #include <csignal>
+#include <map>
 
 #include "command.h"
 
 namespace mummu::app {
+
+namespace {
+
+const std::map<std::string, KvType> kKvTypes = {
+    {"f32", KvType::f32}, {"f16", KvType::f16}, {"bf16", KvType::bf16}, {"q8_0", KvType::q8_0}};
+
+}  // namespace
 
 void DeviceChoice::add_to(CLI::App& command) {
   command.add_option("--device", name, "Device to compute on (see `mummu devices`)")
@@ -24,13 +32,11 @@ void EngineChoice::add_to(CLI::App& command) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command.add_option("--kv", kv, "Type of cached keys and values")
-      ->check(CLI::IsMember({"f16", "f32"}))
+      ->check(CLI::IsMember({"f16", "f32", "bf16", "q8_0"}))
       ->capture_default_str();
 }
 
-EngineOptions EngineChoice::options() const {
-  return {.context = context, .kv = kv == "f32" ? KvType::f32 : KvType::f16};
-}
+EngineOptions EngineChoice::options() const { return {.context = context, .kv = kKvTypes.at(kv)}; }
 
 void SamplingChoice::add_to(CLI::App& command) {
   auto& o = options;

@@ -16,7 +16,8 @@
 
 namespace mummu {
 
-enum class KvType { f32, f16 };
+// How keys and values are kept. q8_0: int8 with one scale for 32 components of a head.
+enum class KvType { f32, f16, bf16, q8_0 };
 
 struct EngineOptions {
   int64_t context =

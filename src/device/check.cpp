@@ -97,7 +97,9 @@ Violation check_rope(View x, int64_t heads, View positions, View cos_sin) {
 Violation check_layer(const KvLayer& layer) {
   const View pool = layer.pool;
   if (!holds(pool, DType::u8, pool.rows, pool.columns)) return "pages: the pool is not u8";
-  if (layer.type != DType::f32 && layer.type != DType::f16) return "pages: not f32 or f16";
+  const bool stored = layer.type == DType::f32 || layer.type == DType::f16 ||
+                      layer.type == DType::bf16 || layer.type == DType::q8_0;
+  if (!stored) return "pages: not f32, f16, bf16 or q8_0";
   if (layer.kv_heads <= 0 || layer.head_dim <= 0) return "pages: no heads";
   const bool fits =
       layer.layer_offset_bytes >= 0 && layer.layer_offset_bytes + layer.bytes() <= pool.columns;

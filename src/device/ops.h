@@ -47,16 +47,26 @@ struct MatmulOut {
 // all layers of its 16 tokens; within a layer first the keys, then the values:
 //   keys    (kv_heads, head_dim, kPageTokens)    16 positions of one component side by side
 //   values  (kv_heads, kPageTokens, head_dim)
+// With q8_0 these numbers are int8, and behind those of each head stand its scales, f16, one for
+// every kBlock components of one token (the last block of a head may be shorter):
+//   keys    (blocks, kPageTokens)
+//   values  (kPageTokens, blocks)
 // A page's bytes start at pool.data + page * pool.columns; a layer's at + layer_offset_bytes. Bytes
 // of positions that were never written are zero or old, and never influence a result.
 struct KvLayer {
   View pool;                // (pages, page bytes) u8
-  DType type = DType::f16;  // f32 or f16
+  DType type = DType::f16;  // f32, f16, bf16 or q8_0
   int64_t layer_offset_bytes = 0;
   int64_t kv_heads = 0;
   int64_t head_dim = 0;
 
-  int64_t keys_bytes() const { return kv_heads * head_dim * kPageTokens * info(type).bytes; }
+  int64_t blocks() const { return (head_dim + kBlock - 1) / kBlock; }
+  // Of one head's keys, or of its values.
+  int64_t head_bytes() const {
+    return kPageTokens *
+           (type == DType::q8_0 ? head_dim + 2 * blocks() : head_dim * info(type).bytes);
+  }
+  int64_t keys_bytes() const { return kv_heads * head_bytes(); }
   int64_t bytes() const { return 2 * keys_bytes(); }
 };
 
@@ -189,13 +199,15 @@ class Ops {
   // Rounds this step's keys and values to the KV type (nearest even) and writes them into their
   // pages.
   //   shapes   k, v (tokens, kv_heads * head_dim) f32
+  //   order    q8_0: d and q of each block as quantise of matmul, then d rounded to f16
   virtual void kv_write(View k, View v, const KvLayer& layer,
                         std::span<const Segment> segments) = 0;
 
   // Attention over pages: every query sees the keys of its sequence up to its own position, or, in
   // a segment that looks both ways, up to the last row's.
   //   shapes   q, out (tokens, heads * head_dim) f32; query head h reads kv head h / (heads /
-  //   kv_heads) order    K and V are read back from the pages (widened exactly). For each span of
+  //   kv_heads) order    K and V are read back from the pages (widened exactly; q8_0: f32(d) *
+  //   f32(q), which is exact). For each span of
   //   512 absolute positions ascending
   //            that holds a visible key:
   //              score[t] = +0; fma(q[d], K[t][d], score) for d ascending; then score * scale (one

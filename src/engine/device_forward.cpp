@@ -3,7 +3,19 @@
 namespace mummu {
 namespace {
 
-DType kv_type(KvType kv) { return kv == KvType::f32 ? DType::f32 : DType::f16; }
+DType kv_type(KvType kv) {
+  switch (kv) {
+    case KvType::f32:
+      return DType::f32;
+    case KvType::bf16:
+      return DType::bf16;
+    case KvType::q8_0:
+      return DType::q8_0;
+    case KvType::f16:
+      break;
+  }
+  return DType::f16;
+}
 
 }  // namespace
 

@@ -55,7 +55,6 @@ class Launch {
     const int64_t pairs = segment.tokens * group_;
     const int64_t first = pairs * index / runs(segment);
     const int64_t from = segment.first_row * columns_ + kv_head * group_ * layer_.head_dim;
-    const int64_t kv_head_bytes = layer_.keys_bytes() / layer_.kv_heads;
     return {.q = q_ + from,
             .out = out_ + from,
             .stride = columns_,
@@ -66,8 +65,8 @@ class Launch {
             .common_keys = segment.both_ways ? segment.position + segment.tokens : 0,
             .head_dim = layer_.head_dim,
             .scale = scale_,
-            .keys = keys_ + kv_head * kv_head_bytes,
-            .values = keys_ + layer_.keys_bytes() + kv_head * kv_head_bytes,
+            .keys = keys_ + kv_head * layer_.head_bytes(),
+            .values = keys_ + layer_.keys_bytes() + kv_head * layer_.head_bytes(),
             .page_bytes = layer_.pool.columns,
             .pages = segment.pages.data(),
             .type = layer_.type,

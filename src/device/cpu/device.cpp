@@ -114,6 +114,7 @@ void CpuOps::kv_write(View k, View v, const KvLayer& layer, std::span<const Segm
                            .v = v.as<float>() + (segment.first_row + t) * v.columns,
                            .page_keys = keys,
                            .page_values = keys + layer.keys_bytes(),
+                           .head_bytes = layer.head_bytes(),
                            .slot = position % kPageTokens,
                            .kv_heads = layer.kv_heads,
                            .head_dim = layer.head_dim,

@@ -74,7 +74,8 @@ struct KvRun {
   const float* v;
   std::byte* page_keys;  // of this layer
   std::byte* page_values;
-  int64_t slot;  // position mod 16
+  int64_t head_bytes;  // of one head's keys, or values
+  int64_t slot;        // position mod 16
   int64_t kv_heads;
   int64_t head_dim;
   DType type;

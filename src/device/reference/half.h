@@ -48,6 +48,13 @@ inline uint16_t round_f16(float x) {
   return static_cast<uint16_t>(sign | rounded);
 }
 
+// Nearest even; every NaN becomes one quiet NaN.
+inline uint16_t round_bf16(float x) {
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  if ((bits & 0x7FFFFFFFU) > 0x7F800000U) return 0x7FC0U;
+  return static_cast<uint16_t>(shift_to_even(bits, 16));
+}
+
 // An f16 at any address.
 inline float load_f16(const void* at) {
   uint16_t h;

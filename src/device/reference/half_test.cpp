@@ -66,5 +66,22 @@ TEST(Half, bf16_is_the_upper_half_of_a_float) {
   EXPECT_TRUE(std::isnan(widen_bf16(0x7FC1)));
 }
 
+TEST(Half, rounding_to_bf16_takes_the_nearest_and_the_even_of_two) {
+  for (uint32_t h = 0; h < 0x7F7FU; ++h) {
+    const auto low = static_cast<uint16_t>(h);
+    const auto high = static_cast<uint16_t>(h + 1);
+    const float middle = std::bit_cast<float>(h << 16 | 0x8000U);
+    EXPECT_EQ(round_bf16(widen_bf16(low)), low);
+    EXPECT_EQ(round_bf16(middle), h % 2 == 0 ? low : high);
+    EXPECT_EQ(round_bf16(-middle), (h % 2 == 0 ? low : high) | 0x8000);
+    EXPECT_EQ(round_bf16(std::nextafter(middle, 0.0F)), low);
+    EXPECT_EQ(round_bf16(std::nextafter(middle, std::numeric_limits<float>::infinity())), high);
+  }
+  EXPECT_EQ(round_bf16(std::numeric_limits<float>::max()), 0x7F80)
+      << "beyond the largest: infinity";
+  EXPECT_EQ(round_bf16(-std::numeric_limits<float>::infinity()), 0xFF80);
+  EXPECT_EQ(round_bf16(-std::numeric_limits<float>::quiet_NaN()), 0x7FC0);
+}
+
 }  // namespace
 }  // namespace mummu::reference

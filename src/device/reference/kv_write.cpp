@@ -7,12 +7,8 @@ namespace {
 void write_token(const float* k, const float* v, const KvLayer& layer, const Segment& segment,
                  int64_t position) {
   for (int64_t h = 0; h < layer.kv_heads; ++h) {
-    const KvRow key = key_at(layer, segment, position, h);
-    const KvRow value = value_at(layer, segment, position, h);
-    for (int64_t d = 0; d < layer.head_dim; ++d) {
-      key.store(d, k[h * layer.head_dim + d]);
-      value.store(d, v[h * layer.head_dim + d]);
-    }
+    key_at(layer, segment, position, h).store(k + h * layer.head_dim, layer.head_dim);
+    value_at(layer, segment, position, h).store(v + h * layer.head_dim, layer.head_dim);
   }
 }
 

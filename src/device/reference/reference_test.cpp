@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "device/reference/half.h"
+#include "device/reference/kv_page.h"
 #include "device/reference/reference_ops.h"
 #include "device/reference/weight_row.h"
 #include "device/test/bed.h"
@@ -177,47 +178,83 @@ TEST_F(Reference, rope_turns_each_pair_by_its_angle) {
   }
 }
 
+constexpr DType kKvTypes[] = {DType::f32, DType::f16, DType::bf16, DType::q8_0};
+
+TEST_F(Reference, keys_and_values_are_stored_to_the_nearest_of_their_type) {
+  constexpr int64_t kHeads = 3, kHeadDim = 40;
+  const auto k = Numbers(14).values(kHeads * kHeadDim);
+  const auto v = Numbers(15).values(kHeads * kHeadDim);
+  const int32_t pages[] = {0};
+  const Segment segment[] = {{0, 1, 5, pages}};
+  for (DType type : kKvTypes) {
+    KvLayer layer{.pool = {}, .type = type, .kv_heads = kHeads, .head_dim = kHeadDim};
+    layer.pool =
+        bed_.bytes(1, layer.bytes(), std::vector<std::byte>(static_cast<size_t>(layer.bytes())));
+    const View keys = bed_.floats(1, kHeads * kHeadDim, k);
+    const View values = bed_.floats(1, kHeads * kHeadDim, v);
+    bed_.step([&] { ops_.kv_write(keys, values, layer, segment); });
+    // Halves of the last place; of q8_0 that of the block's largest, and the scale's rounding.
+    const double of_value = type == DType::f16 ? 0x1p-11 : type == DType::bf16 ? 0x1p-8 : 0;
+    const double of_block = type == DType::q8_0 ? 0.5 / 127 + 0x1p-11 + 2 * kUnit : 0;
+    for (int64_t h = 0; h < kHeads; ++h) {
+      const KvRow key = key_at(layer, segment[0], 5, h), value = value_at(layer, segment[0], 5, h);
+      for (int64_t d = 0; d < kHeadDim; ++d) {
+        const int64_t block = h * kHeadDim + d / kBlock * kBlock;
+        const int64_t end = std::min(block + kBlock, (h + 1) * kHeadDim);
+        for (const auto& [row, from] : {std::pair(key, &k), std::pair(value, &v)}) {
+          double largest = 0;
+          for (int64_t i = block; i < end; ++i)
+            largest = std::max<double>(largest, std::fabs((*from)[static_cast<size_t>(i)]));
+          const double x = (*from)[static_cast<size_t>(h * kHeadDim + d)];
+          EXPECT_NEAR(row.load(d), x, std::fabs(x) * of_value + largest * of_block) << name(type);
+        }
+      }
+    }
+  }
+}
+
 TEST_F(Reference, attention_is_the_softmax_of_scores_over_values) {
   constexpr int64_t kHeads = 4, kKvHeads = 2, kHeadDim = 24, kTokens = 1100;
-  KvLayer layer;
-  layer.kv_heads = kKvHeads;
-  layer.head_dim = kHeadDim;
-  layer.pool = bed_.bytes(69, layer.bytes(),
-                          std::vector<std::byte>(static_cast<size_t>(69 * layer.bytes())));
   std::vector<int32_t> pages(69);
   for (size_t i = 0; i < pages.size(); ++i) pages[i] = static_cast<int32_t>(68 - i);
   const Segment segment[] = {{0, kTokens, 0, pages}};
   const auto columns = kKvHeads * kHeadDim;
-  const auto k = Numbers(11).values(kTokens * columns);
-  const auto v = Numbers(12).values(kTokens * columns);
   const auto q = Numbers(13).values(kTokens * kHeads * kHeadDim);
-  const View keys = bed_.floats(kTokens, columns, k);
-  const View values = bed_.floats(kTokens, columns, v);
+  const View keys = bed_.floats(kTokens, columns, Numbers(11).values(kTokens * columns));
+  const View values = bed_.floats(kTokens, columns, Numbers(12).values(kTokens * columns));
   const View queries = bed_.floats(kTokens, kHeads * kHeadDim, q);
   const View out = bed_.blank(kTokens, kHeads * kHeadDim);
-  bed_.step([&] {
-    ops_.kv_write(keys, values, layer, segment);
-    ops_.attention(queries, kHeads, 0.2F, layer, segment, out);
-  });
-  const auto got = bed_.read(out);
-  const auto stored = [](float x) { return static_cast<double>(widen_f16(round_f16(x))); };
-  for (int64_t token : {0, 1, 511, 512, 700, 1099}) {
-    for (int64_t head = 0; head < kHeads; ++head) {
-      const auto query = static_cast<size_t>((token * kHeads + head) * kHeadDim);
-      double sum = 0, largest = 0;
-      std::vector<double> exact(kHeadDim);
-      for (int64_t t = 0; t <= token; ++t) {
-        const auto at = static_cast<size_t>(t * columns + head / 2 * kHeadDim);
-        double score = 0;
-        for (size_t d = 0; d < kHeadDim; ++d) score += q[query + d] * stored(k[at + d]);
-        const double p = std::exp(score * static_cast<double>(0.2F));
-        largest = std::max(largest, std::fabs(score));
-        sum += p;
-        for (size_t d = 0; d < kHeadDim; ++d) exact[d] += p * stored(v[at + d]);
-      }
-      for (size_t d = 0; d < kHeadDim; ++d) {
-        // Values are below 2; p carries the error of its score, and sums that of 512 terms.
-        EXPECT_NEAR(got[query + d], exact[d] / sum, 2 * (512 + 8 + kHeadDim * largest) * kUnit);
+  for (DType type : kKvTypes) {
+    KvLayer layer{.pool = {}, .type = type, .kv_heads = kKvHeads, .head_dim = kHeadDim};
+    layer.pool = bed_.bytes(69, layer.bytes(),
+                            std::vector<std::byte>(static_cast<size_t>(69 * layer.bytes())));
+    bed_.step([&] {
+      ops_.kv_write(keys, values, layer, segment);
+      ops_.attention(queries, kHeads, 0.2F, layer, segment, out);
+    });
+    const auto got = bed_.read(out);
+    for (int64_t token : {0, 1, 511, 512, 700, 1099}) {
+      for (int64_t head = 0; head < kHeads; ++head) {
+        const auto query = static_cast<size_t>((token * kHeads + head) * kHeadDim);
+        double sum = 0, largest = 0;
+        std::vector<double> exact(kHeadDim);
+        for (int64_t t = 0; t <= token; ++t) {
+          const KvRow key = key_at(layer, segment[0], t, head / 2);
+          const KvRow value = value_at(layer, segment[0], t, head / 2);
+          double score = 0;
+          for (int64_t d = 0; d < kHeadDim; ++d)
+            score += static_cast<double>(q[query + static_cast<size_t>(d)]) * key.load(d);
+          const double p = std::exp(score * static_cast<double>(0.2F));
+          largest = std::max(largest, std::fabs(score));
+          sum += p;
+          for (int64_t d = 0; d < kHeadDim; ++d) exact[static_cast<size_t>(d)] += p * value.load(d);
+        }
+        for (size_t d = 0; d < kHeadDim; ++d) {
+          // Values are about 2 at most; p carries the error of its score, and sums that of 512
+          // terms.
+          EXPECT_NEAR(got[query + d], exact[d] / sum,
+                      2.01 * (512 + 8 + kHeadDim * largest) * kUnit);
+        }
       }
     }
   }

@@ -10,6 +10,8 @@
 namespace mummu::test {
 namespace {
 
+constexpr DType kKvTypes[] = {DType::f16, DType::f32, DType::bf16, DType::q8_0};
+
 struct Heads {
   int64_t heads, kv_heads, head_dim;
 };
@@ -92,7 +94,8 @@ class Sequences {
 
   std::vector<float> values(uint64_t seed, int64_t count) {
     if (kind_ == Kind::ordinary) return Numbers(seed).values(count);
-    return Numbers(seed, Kind::odd).mostly_ordinary(count, 400);
+    // One number that is not finite takes its whole block of q8_0 along.
+    return Numbers(seed, Kind::odd).mostly_ordinary(count, layer_.type == DType::q8_0 ? 4000 : 400);
   }
 
   void write(int64_t rows, std::span<const Segment> segments, uint64_t seed) {
@@ -137,16 +140,19 @@ std::vector<float> written(Bed& bed, DType type, Kind kind) {
   sequences.step(sequences.segments());
   const std::vector<std::byte> bytes = bed.read_bytes(sequences.layer().pool);
   std::vector<float> out;
-  const auto size = static_cast<size_t>(info(type).bytes);
+  const size_t size = type == DType::q8_0 ? 1 : static_cast<size_t>(info(type).bytes);
   for (size_t at = 0; at < bytes.size(); at += size) {
     if (type == DType::f32) {
       float value;
       std::memcpy(&value, bytes.data() + at, size);
       out.push_back(value);
+    } else if (type == DType::q8_0) {
+      out.push_back(static_cast<float>(bytes[at]));
     } else {
+      const int infinity = type == DType::f16 ? 0x7C00 : 0x7F80;
       uint16_t half;
       std::memcpy(&half, bytes.data() + at, size);
-      if ((half & 0x7FFF) > 0x7C00) half = 0x7E00;  // a NaN is a NaN
+      if ((half & 0x7FFF) > infinity) half = 0x7E00;  // a NaN is a NaN
       out.push_back(static_cast<float>(half));
     }
   }
@@ -157,7 +163,7 @@ std::vector<float> written(Bed& bed, DType type, Kind kind) {
 
 std::vector<Scenario> kv_write_scenarios() {
   std::vector<Scenario> all;
-  for (DType type : {DType::f16, DType::f32}) {
+  for (DType type : kKvTypes) {
     for (Kind kind : {Kind::ordinary, Kind::odd}) {
       all.push_back({fmt::format("{}{}", name(type), kind == Kind::odd ? " odd" : ""),
                      [=](Bed& bed) { return written(bed, type, kind); }});
@@ -168,7 +174,7 @@ std::vector<Scenario> kv_write_scenarios() {
 
 std::vector<Scenario> attention_scenarios() {
   std::vector<Scenario> all;
-  for (DType type : {DType::f16, DType::f32}) {
+  for (DType type : kKvTypes) {
     const auto add = [&](std::string name, Heads heads, std::vector<Past> pasts,
                          Kind kind = Kind::ordinary) {
       all.push_back({fmt::format("{} {}", mummu::name(type), name),

@@ -15,24 +15,67 @@ constexpr int64_t kSpan = 512;
 constexpr int64_t kPage = 16;
 constexpr int64_t kDims = 256;  // components of q that are laid side by side at once
 
-struct F32 {
-  static constexpr int64_t kBytes = 4;
-  MUMMU_INLINE static f32x16 widen(const std::byte* p) {
-    return load(reinterpret_cast<const float*>(p));
+// A page's keys and values of one head as floats: 16 keys of component d, 16 (or the first n)
+// components of a value from d on.
+template <int64_t kBytes, typename Widen>
+struct Plain {
+  MUMMU_INLINE static f32x16 key(const std::byte* head, int64_t, int64_t d) {
+    return Widen::all16(head + d * kPage * kBytes);
   }
-  MUMMU_INLINE static f32x16 widen_first(const std::byte* p, int64_t n) {
-    return load_first(reinterpret_cast<const float*>(p), n);
+  MUMMU_INLINE static f32x16 value(const std::byte* head, int64_t head_dim, int64_t t, int64_t d) {
+    return Widen::all16(head + (t * head_dim + d) * kBytes);
+  }
+  MUMMU_INLINE static f32x16 value_first(const std::byte* head, int64_t head_dim, int64_t t,
+                                         int64_t d, int64_t n) {
+    alignas(64) std::byte copy[16 * kBytes] = {};
+    __builtin_memcpy(copy, head + (t * head_dim + d) * kBytes, static_cast<size_t>(n * kBytes));
+    return Widen::all16(copy);
   }
 };
-struct F16 {
-  static constexpr int64_t kBytes = 2;
-  MUMMU_INLINE static f32x16 widen(const std::byte* p) {
+
+struct WidenF32 {
+  MUMMU_INLINE static f32x16 all16(const std::byte* p) {
+    return load(reinterpret_cast<const float*>(p));
+  }
+};
+struct WidenF16 {
+  MUMMU_INLINE static f32x16 all16(const std::byte* p) {
     return load_f16(reinterpret_cast<const uint16_t*>(p));
   }
-  MUMMU_INLINE static f32x16 widen_first(const std::byte* p, int64_t n) {
-    uint16_t copy[16] = {};
-    __builtin_memcpy(copy, p, static_cast<size_t>(2 * n));
-    return load_f16(copy);
+};
+struct WidenBf16 {
+  MUMMU_INLINE static f32x16 all16(const std::byte* p) {
+    return load_bf16(reinterpret_cast<const uint16_t*>(p));
+  }
+};
+using F32 = Plain<4, WidenF32>;
+using F16 = Plain<2, WidenF16>;
+using Bf16 = Plain<2, WidenBf16>;
+
+// int8 with an f16 scale for 32 components of a token: the product is exact.
+struct Q8 {
+  MUMMU_INLINE static f32x16 key(const std::byte* head, int64_t head_dim, int64_t d) {
+    const std::byte* scales = head + head_dim * kPage + d / 32 * kPage * 2;
+    return mul(load_f16(reinterpret_cast<const uint16_t*>(scales)), numbers(head + d * kPage));
+  }
+  MUMMU_INLINE static f32x16 value(const std::byte* head, int64_t head_dim, int64_t t, int64_t d) {
+    return mul(scale(head, head_dim, t, d), numbers(head + t * head_dim + d));
+  }
+  MUMMU_INLINE static f32x16 value_first(const std::byte* head, int64_t head_dim, int64_t t,
+                                         int64_t d, int64_t n) {
+    std::byte copy[16] = {};
+    __builtin_memcpy(copy, head + t * head_dim + d, static_cast<size_t>(n));
+    return mul(scale(head, head_dim, t, d), numbers(copy));
+  }
+
+ private:
+  MUMMU_INLINE static f32x16 numbers(const std::byte* p) {
+    return load_i8(reinterpret_cast<const int8_t*>(p));
+  }
+  MUMMU_INLINE static f32x16 scale(const std::byte* head, int64_t head_dim, int64_t t, int64_t d) {
+    const int64_t blocks = (head_dim + 31) / 32;
+    const std::byte* at = head + head_dim * kPage + (t * blocks + d / 32) * 2;
+    return all(_cvtsh_ss(*reinterpret_cast<const uint16_t*>(at)));
   }
 };
 
@@ -75,22 +118,22 @@ void lay_out_queries(const AttentionRun& run, int64_t first_dim, int64_t dims, f
   }
 }
 
-// Continues the scores of kPages pages over `dims` components.
+// Continues the scores of kPages pages over components [first, first + dims).
 template <typename Format, int kPairs, int kPages>
-MUMMU_INLINE void score_pages(const std::byte* const* keys, const float* q, int64_t dims,
-                              bool begin, float* score) {
+MUMMU_INLINE void score_pages(const std::byte* const* keys, const float* q, int64_t head_dim,
+                              int64_t first, int64_t dims, float* score) {
   f32x16 sum[kPages][kPairs];
   MUMMU_UNROLL
   for (int i = 0; i < kPages; ++i) {
     MUMMU_UNROLL
     for (int p = 0; p < kPairs; ++p) {
-      sum[i][p] = begin ? zero() : load(score + p * kSpan + i * kPage);
+      sum[i][p] = first == 0 ? zero() : load(score + p * kSpan + i * kPage);
     }
   }
   for (int64_t d = 0; d < dims; ++d) {
     f32x16 key[kPages];
     MUMMU_UNROLL
-    for (int i = 0; i < kPages; ++i) key[i] = Format::widen(keys[i] + d * kPage * Format::kBytes);
+    for (int i = 0; i < kPages; ++i) key[i] = Format::key(keys[i], head_dim, first + d);
     MUMMU_UNROLL
     for (int p = 0; p < kPairs; ++p) {
       const f32x16 component = all(q[d * kPairs + p]);
@@ -112,17 +155,17 @@ void score_span(const AttentionRun& run, const int32_t* pages, int64_t count,
   for (int64_t first = 0; first < run.head_dim; first += kDims) {
     const int64_t dims = smaller(kDims, run.head_dim - first);
     if (run.head_dim > kDims) lay_out_queries<kPairs>(run, first, dims, state.q);
-    const std::byte* keys = run.keys + first * kPage * Format::kBytes;
     int64_t i = 0;
     for (; i + kScorePages <= count; i += kScorePages) {
       const std::byte* at[kScorePages];
-      for (int j = 0; j < kScorePages; ++j) at[j] = keys + pages[i + j] * run.page_bytes;
-      score_pages<Format, kPairs, kScorePages>(at, state.q, dims, first == 0,
+      for (int j = 0; j < kScorePages; ++j) at[j] = run.keys + pages[i + j] * run.page_bytes;
+      score_pages<Format, kPairs, kScorePages>(at, state.q, run.head_dim, first, dims,
                                                state.score + i * kPage);
     }
     for (; i < count; ++i) {
-      const std::byte* at = keys + pages[i] * run.page_bytes;
-      score_pages<Format, kPairs, 1>(&at, state.q, dims, first == 0, state.score + i * kPage);
+      const std::byte* at = run.keys + pages[i] * run.page_bytes;
+      score_pages<Format, kPairs, 1>(&at, state.q, run.head_dim, first, dims,
+                                     state.score + i * kPage);
     }
   }
 }
@@ -202,16 +245,15 @@ template <typename Format, int kPairs, int kVectors>
 MUMMU_INLINE void weigh_values(const AttentionRun& run, const int32_t* pages, int64_t common,
                                int64_t end, int64_t first_dim, const State<kPairs>& state,
                                f32x16 (&sum)[kPairs][kVectors]) {
-  const std::byte* values = run.values + first_dim * Format::kBytes;
-  const int64_t row_bytes = run.head_dim * Format::kBytes;
   const bool whole = first_dim + kVectors * 16 <= run.head_dim;
   for (int64_t t = 0; t < end; ++t) {
-    const std::byte* row = values + pages[t / kPage] * run.page_bytes + t % kPage * row_bytes;
+    const std::byte* head = run.values + pages[t / kPage] * run.page_bytes;
     f32x16 value[kVectors];
     MUMMU_UNROLL
     for (int i = 0; i < kVectors; ++i) {
-      value[i] = whole ? Format::widen(row + i * 16 * Format::kBytes)
-                       : Format::widen_first(row, run.head_dim - first_dim);
+      const int64_t d = first_dim + i * 16;
+      value[i] = whole ? Format::value(head, run.head_dim, t % kPage, d)
+                       : Format::value_first(head, run.head_dim, t % kPage, d, run.head_dim - d);
     }
     MUMMU_UNROLL
     for (int p = 0; p < kPairs; ++p) {
@@ -337,7 +379,9 @@ static_assert(sizeof kAttend<F32> / sizeof(Attend) == kAttentionPairs);
 
 void attention(const AttentionRun& run) {
   if (run.type == DType::f32) return kAttend<F32>[run.pairs - 1](run);
-  kAttend<F16>[run.pairs - 1](run);
+  if (run.type == DType::f16) return kAttend<F16>[run.pairs - 1](run);
+  if (run.type == DType::bf16) return kAttend<Bf16>[run.pairs - 1](run);
+  kAttend<Q8>[run.pairs - 1](run);
 }
 
 void merge_attention(const AttentionRun& run) {

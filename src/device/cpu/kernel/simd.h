@@ -110,6 +110,19 @@ MUMMU_INLINE void store_f16(uint16_t* p, f32x16 a) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
                       _mm512_cvtps_ph(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
+MUMMU_INLINE f32x16 load_i8(const int8_t* p) {
+  return {_mm512_cvtepi32_ps(
+      _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))))};
+}
+// The upper halves of 16 words.
+MUMMU_INLINE void store_upper(uint16_t* p, i32x16 a) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                      _mm512_cvtepi32_epi16(_mm512_srli_epi32(a.v, 16)));
+}
+// x is a NaN ? a : x
+MUMMU_INLINE f32x16 replace_nan(f32x16 x, f32x16 a) {
+  return {_mm512_mask_blend_ps(_mm512_cmp_ps_mask(x.v, x.v, _CMP_UNORD_Q), x.v, a.v)};
+}
 
 MUMMU_INLINE __m256 low_half(f32x16 a) { return _mm512_castps512_ps256(a.v); }
 MUMMU_INLINE __m256 high_half(f32x16 a) { return _mm512_extractf32x8_ps(a.v, 1); }
@@ -265,6 +278,22 @@ MUMMU_INLINE void store_f16(uint16_t* p, f32x16 a) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph(a.lo, kNearest));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 8), _mm256_cvtps_ph(a.hi, kNearest));
 }
+MUMMU_INLINE __m256 load_i8x8(const int8_t* p) {
+  return _mm256_cvtepi32_ps(
+      _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+}
+MUMMU_INLINE f32x16 load_i8(const int8_t* p) { return {load_i8x8(p), load_i8x8(p + 8)}; }
+// The upper halves of 16 words.
+MUMMU_INLINE void store_upper(uint16_t* p, i32x16 a) {
+  const __m256i packed =
+      _mm256_packs_epi32(_mm256_srai_epi32(a.lo, 16), _mm256_srai_epi32(a.hi, 16));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_permute4x64_epi64(packed, 0xd8));
+}
+// x is a NaN ? a : x
+MUMMU_INLINE f32x16 replace_nan(f32x16 x, f32x16 a) {
+  return {_mm256_blendv_ps(x.lo, a.lo, _mm256_cmp_ps(x.lo, x.lo, _CMP_UNORD_Q)),
+          _mm256_blendv_ps(x.hi, a.hi, _mm256_cmp_ps(x.hi, x.hi, _CMP_UNORD_Q))};
+}
 
 MUMMU_INLINE __m256 low_half(f32x16 a) { return a.lo; }
 MUMMU_INLINE __m256 high_half(f32x16 a) { return a.hi; }
@@ -287,6 +316,13 @@ MUMMU_INLINE void part_store(float* p, f32_part a) { _mm256_storeu_ps(p, a); }
 MUMMU_INLINE f32_part part_load_f16(const uint16_t* p) { return load_f16x8(p); }
 
 #endif
+
+// Rounded to nearest even; every NaN becomes one quiet NaN.
+MUMMU_INLINE void store_bf16(uint16_t* p, f32x16 a) {
+  const i32x16 number = bits(replace_nan(a, from_bits(all(int32_t{0x7FC00000}))));
+  const i32x16 odd = both(shift_right<16>(number), all(int32_t{1}));
+  store_upper(p, add(add(number, all(int32_t{0x7FFF})), odd));
+}
 
 // The tree of sum16: lane[i] += lane[i + 8], then + 4, + 2, + 1.
 MUMMU_INLINE float tree_sum(f32x16 a) {
