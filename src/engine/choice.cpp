@@ -124,15 +124,14 @@ void Engine::Impl::stop_where_taken(RequestId id) {
   if (!request) return;
   for (const auto& choice : request->choices) {
     Completion& completion = choice->completion;
-    const bool ahead = choice->events.size() > 0;
-    if (ahead) {
-      completion.text.resize(choice->taken_text);
+    if (choice->events.size() > 0 || choice->stage != Stage::ended) {
+      completion.text.resize(choice->taken_text);  // bytes that were held back go too
       completion.ids.resize(choice->taken_ids);
       if (!completion.logprobs.empty()) completion.logprobs.resize(choice->taken_ids);
       choice->events.clear();
       choice->cut = true;
+      end(*choice, Finish::cancelled);
     }
-    if (ahead || choice->stage != Stage::ended) end(*choice, Finish::cancelled);
     choice->events.clear();
     choice->told_all = true;
   }

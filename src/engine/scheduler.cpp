@@ -5,6 +5,13 @@
 namespace mummu {
 namespace {
 
+// How many of a step's rows or sequences decodes keep for prefills that want up to `wanted`: a
+// quarter at most; of a step of one every other.
+int64_t kept(int64_t all, int64_t wanted, uint64_t step) {
+  if (all == 1 && wanted > 0) return static_cast<int64_t>(step % 2);
+  return std::min(wanted, std::max<int64_t>(1, all / 4));
+}
+
 int64_t pages_for(int64_t tokens) { return (tokens + kPageTokens - 1) / kPageTokens; }
 
 PageTokens page_tokens(const Sequence& sequence, int64_t page) {
@@ -19,50 +26,56 @@ void Scheduler::plan(std::span<Sequence* const> live, int64_t budget, uint64_t s
   live_ = live;
   wanted_left_ = limits_.wanted;
   runnable_.clear();
-  bool others_wait = false;
+  int64_t prefills = 0;  // sequences that have more to compute than one token
   for (Sequence* sequence : live) {
     sequence->scheduled = 0;
     const bool runs = sequence->stage == Stage::running && !is_paused(*sequence, limits_);
+    const bool slot = std::ssize(runnable_) < limits_.sequences;
+    prefills += runs ? sequence->need() > 1 || !sequence->started : slot && may_start(*sequence);
     if (runs) runnable_.push_back(sequence);
-    others_wait |= runs ? sequence->need() > 1 : may_start(*sequence);
   }
-  const int64_t decodes = plan_decodes(others_wait, step);
-  const int64_t left = std::min(limits_.rows - decodes, std::max(budget - decodes, kPageTokens));
-  plan_prefills(left);
+  const int64_t kept_rows = kept(limits_.rows, prefills > 0 ? limits_.rows : 0, step);
+  const int64_t kept_sequences = kept(limits_.sequences, prefills, step);
+  const int64_t decodes =
+      plan_decodes(std::min(limits_.rows - kept_rows, limits_.sequences - kept_sequences));
+  const int64_t rows = std::min(limits_.rows - decodes, std::max(budget - decodes, kPageTokens));
+  const bool any = plan_prefills(rows, limits_.sequences - decodes);
+  if (decodes == 0 && !any) plan_decodes(std::min(limits_.rows, limits_.sequences));
 }
 
-// One token each, those first that were computed longest ago. A quarter of the step is left to
-// prefills that wait; of a step of one token every other.
-int64_t Scheduler::plan_decodes(bool others_wait, uint64_t step) {
-  int64_t rows = limits_.rows;
-  if (others_wait)
-    rows -= rows > 1 ? std::max<int64_t>(1, rows / 4) : static_cast<int64_t>(step % 2);
-  rows = std::min(rows, limits_.sequences);
+// One token each, those first that were computed longest ago.
+int64_t Scheduler::plan_decodes(int64_t most) {
   std::sort(runnable_.begin(), runnable_.end(), [](const Sequence* a, const Sequence* b) {
     if (priority(*a) != priority(*b)) return priority(*a) > priority(*b);
     return a->last_step != b->last_step ? a->last_step < b->last_step : outranks(*a, *b);
   });
   int64_t decodes = 0;
   for (Sequence* sequence : runnable_) {
-    if (decodes == rows) break;
-    if (sequence->stage == Stage::running && sequence->need() == 1 && schedule(*sequence, 1))
+    if (decodes == most) break;
+    if (sequence->stage == Stage::running && sequence->need() == 1 && sequence->started &&
+        schedule(*sequence, 1))
       ++decodes;
   }
   return decodes;
 }
 
-void Scheduler::plan_prefills(int64_t rows) {
+bool Scheduler::plan_prefills(int64_t rows, int64_t sequences) {
+  bool any = false;
   bool starting = true;  // the first in rank that cannot start keeps those behind it from starting
   int64_t running = 0;   // of those that go before the sequence at hand
   for (Sequence* sequence : live_) {
-    if (rows <= 0) return;
+    if (rows <= 0 || sequences == 0) return any;
     if (sequence->stage == Stage::waiting && starting && may_start(*sequence))
       starting = running < limits_.sequences && start(*sequence);
     if (sequence->stage != Stage::running || is_paused(*sequence, limits_)) continue;
     ++running;
     if (sequence->scheduled > 0 || (sequence->need() == 1 && sequence->started)) continue;
-    if (schedule(*sequence, std::min(rows, sequence->need()))) rows -= sequence->scheduled;
+    if (!schedule(*sequence, std::min(rows, sequence->need()))) continue;
+    rows -= sequence->scheduled;
+    --sequences;
+    any = true;
   }
+  return any;
 }
 
 int64_t Scheduler::wanted_rows(const Sequence& sequence, int64_t tokens) const {

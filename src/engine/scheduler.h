@@ -53,9 +53,8 @@ class Scheduler {
   void rewind(Sequence& sequence);
 
  private:
-  int64_t plan_decodes(bool others_wait, uint64_t step);
-  void plan_prefills(int64_t rows);
-  void start_waiting(int64_t slots, int64_t rows);
+  int64_t plan_decodes(int64_t most);
+  bool plan_prefills(int64_t rows, int64_t sequences);
   bool schedule(Sequence& sequence, int64_t tokens);
   bool may_start(const Sequence& sequence) const;
   bool start(Sequence& sequence);

@@ -53,7 +53,7 @@ void Engine::Impl::sweep() {
     if (sequence->stage == Stage::ended) continue;
     if (request.cancel && request.cancel->cancelled()) {
       end(*sequence, Finish::cancelled);
-    } else if (!sequence->started && request.deadline_ms >= 0) {
+    } else if (!request.choices.front()->started && request.deadline_ms >= 0) {
       if (now < 0) now = now_ms_();
       if (now > request.deadline_ms)
         end(*sequence, Error{Error::busy, "not started before its deadline"});
