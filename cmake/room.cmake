@@ -2,7 +2,8 @@
 #   *_test.cpp   its tests: one program room_test, every test labelled with the room
 #   *_fuzz.cpp   libFuzzer targets, one program each; without clang they replay their corpus as a test
 # A room that needs more than that (flags for an instruction set) has a CMakeLists.txt, which may add to the room's
-# object library `mummu_<room>_objects` by target_sources or to the variable mummu_extra_objects.
+# object library `mummu_<room>_objects` by target_sources or to the variable mummu_extra_objects, and name in
+# test_filter_<room> (a filter of GoogleTest) which tests CTest finds by itself.
 add_library(mummu)
 add_library(mummu::mummu ALIAS mummu)
 target_include_directories(mummu PUBLIC
@@ -59,7 +60,12 @@ function(mummu_rooms)
       target_link_libraries(${room}_test PRIVATE
         mummu_inside mummu_whole nlohmann_json::nlohmann_json fmt::fmt GTest::gmock_main GTest::gtest)
       target_compile_definitions(${room}_test PRIVATE MUMMU_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-      gtest_discover_tests(${room}_test DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${room} TIMEOUT 600)
+      set(filter "")
+      if(DEFINED test_filter_${room})
+        set(filter TEST_FILTER ${test_filter_${room}})
+      endif()
+      gtest_discover_tests(${room}_test ${filter} DISCOVERY_MODE PRE_TEST
+        PROPERTIES LABELS ${room} TIMEOUT 600)
     endif()
     if(MUMMU_TESTS)
       foreach(source IN LISTS fuzzers_${room})
