@@ -13,6 +13,12 @@ tool/fetch_models.sh --tests >/dev/null
 say "== the release build's own tests"
 cmake --workflow --preset release
 
+say "== determinism: every cell of the matrix, family by family"
+MUMMU_MATRIX=all build/release/engine_test --gtest_filter='Families/Determinism.*'
+
+say "== 200,000 random schedules"
+MUMMU_SCHEDULES=200000 build/release/engine_test --gtest_filter='RandomSchedule.*'
+
 say "== clang-tidy"
 cmake --preset tsan
 run-clang-tidy-19 -quiet -p build/tsan "$PWD/(src|app|example)/.*\.cpp\$"
