@@ -19,6 +19,14 @@ MUMMU_MATRIX=all build/release/engine_test --gtest_filter='Families/Determinism.
 say "== 200,000 random schedules"
 MUMMU_SCHEDULES=200000 build/release/engine_test --gtest_filter='RandomSchedule.*'
 
+say "== ids and templates beside the Python packages tokenizers and jinja2"
+tool/python.sh tool/check_tokenizer.py --mummu build/release/app/mummu --count 100000 --seed "$RANDOM"
+tool/python.sh tool/check_templates.py build/release/app/mummu
+tool/python.sh tool/make_template_golden.py --check
+
+say "== injection, every token in every string of every template"
+MUMMU_EVERY=1 build/release/text_test --gtest_filter='ChatAttack.*'
+
 say "== clang-tidy"
 cmake --preset tsan
 run-clang-tidy-19 -quiet -p build/tsan "$PWD/(src|app|example)/.*\.cpp\$"
