@@ -6,7 +6,6 @@
 
 #include "command.h"
 #include "line_reader.h"
-#include "mummu/generate.h"
 
 namespace mummu::app {
 
@@ -41,6 +40,7 @@ class Conversation {
  private:
   void clear();
   void answer(const std::string& text);
+  Result<Completion> generate(Request request);
   void save(const std::string& path) const;
 
   const Model* model_;
@@ -59,7 +59,7 @@ bool Conversation::handle(const std::string& line) {
   const size_t space = line.find(' ');
   const std::string word = line.substr(0, space);
   const std::string rest = space == std::string::npos ? "" : line.substr(space + 1);
-  if (line.empty()) return true;
+  if (line.find_first_not_of(" \t\r") == std::string::npos) return true;
   if (word == "/quit" || word == "/exit") return false;
   if (word == "/clear") {
     clear();
@@ -78,25 +78,41 @@ bool Conversation::handle(const std::string& line) {
   return true;
 }
 
+// Looks for Ctrl-C after every step, so that the reading of a long conversation stops, too.
+Result<Completion> Conversation::generate(Request request) {
+  const auto id = engine_->admit(std::move(request));
+  if (!id) return id.error();
+  bool broken = false;
+  while (!engine_->done(*id)) {
+    if (interrupted() || broken) engine_->cancel(*id);
+    if (const Token* token = engine_->take(*id)) {
+      std::fwrite(token->text.data(), 1, token->text.size(), stdout);
+      broken = std::fflush(stdout) != 0;
+    } else if (const auto step = engine_->step(); !step) {
+      return step.error();
+    }
+  }
+  return engine_->result(*id);
+}
+
 void Conversation::answer(const std::string& text) {
   messages_.push_back({"user", text, {}});
   auto request = chat(*model_, messages_, options_);
-  auto done = request ? generate(*engine_, std::move(*request),
-                                 [](const Token& token) {
-                                   std::fwrite(token.text.data(), 1, token.text.size(), stdout);
-                                   const bool broken = std::fflush(stdout) != 0;
-                                   return interrupted() || broken ? Flow::stop : Flow::go_on;
-                                 })
-                      : Result<Completion>(request.error());
-  fmt::print("\n");
+  const auto done = request ? generate(std::move(*request)) : Result<Completion>(request.error());
   if (!done) {
     messages_.pop_back();
     const bool full = done.error().code == Error::too_long;
     fmt::print(stderr, "{}{}\n", done.error().message, full ? "; /clear starts anew" : "");
     return;
   }
+  fmt::print("\n");
+  if (done->finish == Finish::length)
+    fmt::print(stderr, "(cut after {} tokens)\n", done->usage.completion_tokens);
   if (interrupted()) fmt::print(stderr, "(stopped)\n");
-  messages_.push_back({"assistant", done->text, {}});
+  if (done->text.empty() && interrupted())
+    messages_.pop_back();
+  else
+    messages_.push_back({"assistant", done->text, {}});
 }
 
 void Conversation::save(const std::string& path) const {
@@ -119,23 +135,21 @@ void Conversation::save(const std::string& path) const {
 }
 
 void ChatCommand::run() {
-  watch_interrupt();
+  LineReader lines;
+  watch_interrupt(lines.is_terminal() ? Twice::waits : Twice::ends);
   Device opened = device.open();
   Model loaded = load_model(model, opened);
   if (!loaded.chat_template()) fail(fmt::format("{} has no chat template", model));
   Engine runner(loaded, engine.options());
   Conversation conversation(loaded, runner, sampling.options, system);
-  LineReader lines;
   if (lines.is_terminal())
     fmt::print(stderr, "{}; /help lists commands, Ctrl-D leaves\n", loaded.info().name);
   while (true) {
     clear_interrupt();
-    auto line = lines.next("> ");
-    if (!line) break;
-    clear_interrupt();
-    if (!conversation.handle(*line)) break;
+    const auto line = lines.next("> ");
+    if (!line && !interrupted()) break;
+    if (line && !conversation.handle(*line)) break;
   }
-  if (lines.is_terminal()) fmt::print("\n");
 }
 
 }  // namespace

@@ -97,14 +97,18 @@ std::string human_bytes(int64_t bytes) {
 namespace {
 
 std::atomic<bool> interrupt_seen{false};
+std::atomic<bool> second_ends{true};
 
 void on_interrupt(int) {
-  if (interrupt_seen.exchange(true)) _exit(130);  // a second Ctrl-C does not wait
+  if (interrupt_seen.exchange(true) && second_ends) _exit(130);
 }
 
 }  // namespace
 
-void watch_interrupt() { std::signal(SIGINT, on_interrupt); }
+void watch_interrupt(Twice twice) {
+  second_ends = twice == Twice::ends;
+  std::signal(SIGINT, on_interrupt);
+}
 void clear_interrupt() { interrupt_seen = false; }
 bool interrupted() { return interrupt_seen; }
 

@@ -4,10 +4,13 @@ stdout, the right exit code, and nothing left behind. Usage: cli_test.py MUMMU_B
 
 import json
 import os
+import pty
+import select
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 BINARY = sys.argv[1]
 CACHE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -116,6 +119,78 @@ def works(folder):
     expect("chat /help", b"/save" in talk.stderr and b"/nonsense" in talk.stderr, talk.stderr)
 
 
+class Terminal:
+    """The program on a terminal, with a person who types."""
+
+    def __init__(self, *words):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ["TERM"] = "xterm"
+            os.execv(BINARY, [BINARY, *words])
+        self.shown = b""
+
+    def type(self, text):
+        os.write(self.fd, text.encode())
+
+    def wait_for(self, name, text, more=0, seconds=240):
+        """Until `text` and `more` bytes are shown; what follows is left for the next call."""
+        end = time.monotonic() + seconds
+        while True:
+            at = self.shown.find(text.encode())
+            if at >= 0 and len(self.shown) >= at + len(text.encode()) + more:
+                self.shown = self.shown[at + len(text.encode()) + more :]
+                return expect(name, True, "")
+            ready = select.select([self.fd], [], [], max(0, end - time.monotonic()))[0]
+            try:
+                part = os.read(self.fd, 65536) if ready else b""
+            except OSError:  # the program has left its terminal
+                part = b""
+            if not part:
+                return expect(name, False, f"{text!r} expected on the terminal, there is {self.shown[-300:]!r}")
+            self.shown += part
+
+    def leave(self):
+        """The exit code, once the program has ended."""
+        while True:
+            try:
+                if not os.read(self.fd, 65536):
+                    break
+            except OSError:
+                break
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def terminal(folder):
+    saved = os.path.join(folder, "talk.json")
+    person = Terminal("chat", MODEL, "--max-tokens", "7000")
+    person.wait_for("a prompt", "> ")
+    person.type("Write a very long story about the sea\r")  # which the model never ends by itself
+    person.wait_for("an answer begins", "about the sea", more=40)
+    person.type("\x03")
+    person.wait_for("Ctrl-C stops the answer", "(stopped)")
+    person.wait_for("a prompt again", "> ")
+    person.type("half a line")
+    person.wait_for("what was typed", "half a line")
+    person.type("\x03")
+    person.wait_for("Ctrl-C drops a line", "> ")
+    person.type("/system Grüße\r")
+    person.wait_for("a line after Ctrl-C", "> ")
+    person.type(f"/save {saved}\r")
+    person.wait_for("a save", "1 messages saved")
+    person.wait_for("a prompt after the save", "> ")
+    person.type("/nonsense\r")
+    person.wait_for("an unknown command", "is not a command")
+    person.wait_for("a prompt after the command", "> ")
+    person.type("\x1b[A\r")
+    person.wait_for("the arrow up recalls a line", "is not a command")
+    person.wait_for("the last prompt", "> ")
+    person.type("\x04")
+    expect("Ctrl-D leaves", person.leave() == 0, "exit 0 expected")
+    with open(saved, encoding="utf-8") as file:
+        expect("what was saved", json.load(file) == [{"role": "system", "content": "Grüße"}], saved)
+
+
 def main():
     if not os.path.exists(MODEL):
         if os.environ.get("MUMMU_REQUIRE_FIXTURES"):
@@ -127,6 +202,7 @@ def main():
         requests()
         usage()
         works(folder)
+        terminal(folder)
     for failure in failures:
         print("FAILED", failure)
     print(f"{checked - len(failures)} passed, {len(failures)} failed")

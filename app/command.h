@@ -66,8 +66,10 @@ Model load_model(const std::string& name, const Device& device);
 // A number of bytes for people: "98.4 MB".
 std::string human_bytes(int64_t bytes);
 
-// Whether somebody pressed Ctrl-C since watch_interrupt() or the last clear_interrupt().
-void watch_interrupt();
+// Whether somebody pressed Ctrl-C since watch_interrupt() or the last clear_interrupt(). A second
+// Ctrl-C before that ends the program at once, or waits like the first.
+enum class Twice { ends, waits };
+void watch_interrupt(Twice twice = Twice::ends);
 void clear_interrupt();
 bool interrupted();
 

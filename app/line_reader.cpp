@@ -3,6 +3,7 @@
 #include <editline/readline.h>
 #include <unistd.h>
 
+#include <clocale>
 #include <cstdlib>
 #include <iostream>
 
@@ -10,6 +11,7 @@ namespace mummu::app {
 
 LineReader::LineReader() : terminal_(isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0) {
   if (!terminal_) return;
+  std::setlocale(LC_CTYPE, "C.UTF-8");  // what people type is UTF-8, whatever their locale says
   using_history();
   stifle_history(1000);
 }
@@ -21,7 +23,10 @@ std::optional<std::string> LineReader::next(const char* prompt) {
     return line;
   }
   char* line = readline(prompt);
-  if (!line) return std::nullopt;
+  if (!line) {
+    std::cout << std::endl;
+    return std::nullopt;
+  }
   if (*line) add_history(line);
   std::string text(line);
   std::free(line);

@@ -12,7 +12,8 @@ class LineReader {
   LineReader();
 
   bool is_terminal() const { return terminal_; }
-  // The next line without its newline; empty at the end of input.
+  // The next line without its newline; nothing at the end of input, or when somebody pressed Ctrl-C
+  // at the prompt (the line so far is dropped).
   std::optional<std::string> next(const char* prompt);
 
  private:

@@ -18,11 +18,11 @@ struct TemplateCommand {
   void run() const;
 };
 
-// Seconds since 1970 of 2024-07-26 or 2024-07-26T12:30:00, as UTC.
+// Seconds since 1970 of 2024-07-26, 2024-07-26T12:30 or 2024-07-26T12:30:00, as UTC.
 int64_t parse_time(const std::string& text) {
   int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, used = 0;
-  const int fields = std::sscanf(text.c_str(), "%4d-%2d-%2d%n%*1[T ]%2d:%2d:%2d%n", &year, &month,
-                                 &day, &used, &hour, &minute, &second, &used);
+  const int fields = std::sscanf(text.c_str(), "%4d-%2d-%2d%n%*1[T ]%2d:%2d%n:%2d%n", &year, &month,
+                                 &day, &used, &hour, &minute, &used, &second, &used);
   const bool whole = static_cast<size_t>(used) == text.size() ||
                      (static_cast<size_t>(used) + 1 == text.size() && text.back() == 'Z');
   const std::chrono::year_month_day date{std::chrono::year{year},
@@ -30,7 +30,7 @@ int64_t parse_time(const std::string& text) {
                                          std::chrono::day{static_cast<unsigned>(day)}};
   const bool in_range = date.ok() && hour >= 0 && hour < 24 && minute >= 0 && minute < 60 &&
                         second >= 0 && second < 61;
-  if ((fields != 3 && fields != 6) || !whole || !in_range)
+  if (fields < 3 || fields == 4 || !whole || !in_range)
     fail(fmt::format("--now {}: an ISO time like 2024-07-26T12:30:00 expected", text));
   const auto days = std::chrono::sys_days(date).time_since_epoch();
   return std::chrono::duration_cast<std::chrono::seconds>(days).count() + hour * 3600 +
