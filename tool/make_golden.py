@@ -5,6 +5,8 @@ is committed in golden/.
     make_golden.py tiny [FAMILY ...]   tiny seeded checkpoints with hidden states, logits, greedy ids
     make_golden.py embed [bert decoder minilm]   tiny embedding models with their vectors, and those of
                                        the real MiniLM (sentence-transformers)
+    make_golden.py types               blocks of every weight type, rows of floats quantised, and a
+                                       tiny model that mixes types
     make_golden.py smollm2             reference log-probabilities of the default model
     make_golden.py smollm2-f32         the default model's weights as an F32 safetensors folder beside
                                        the other fixtures (540 MB, not committed)
@@ -21,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 def main() -> int:
     arguments = sys.argv[1:]
-    if not arguments or arguments[0] not in ("tiny", "embed", "smollm2", "smollm2-f32"):
+    if not arguments or arguments[0] not in ("tiny", "embed", "types", "smollm2", "smollm2-f32"):
         print(__doc__, file=sys.stderr)
         return 2
     if arguments[0] == "tiny":
@@ -32,6 +34,10 @@ def main() -> int:
         from golden import embed
 
         return embed.main(arguments[1:])
+    if arguments[0] == "types":
+        from golden import mixed, weight_types
+
+        return weight_types.main() or mixed.main()
     from golden import smollm2
 
     return smollm2.reference() if arguments[0] == "smollm2" else smollm2.export_f32()

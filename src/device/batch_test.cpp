@@ -13,7 +13,7 @@
 namespace mummu::test {
 namespace {
 
-constexpr int64_t kTokens = 45, kColumns = 160, kRows = 53;
+constexpr int64_t kTokens = 45, kColumns = 256, kRows = 53;
 
 class Batch : public testing::TestWithParam<Isa> {
  protected:

@@ -149,7 +149,8 @@ class Ops {
 
   // out row i = table row ids[i], widened to f32.
   //   shapes   table (vocab, hidden)   ids (1, tokens) i32   out (tokens, hidden) f32
-  //   order    floats widen exactly; q8_0, q4_0: f32(d) * f32(q); q4_1: fma(f32(d), f32(q), f32(m))
+  //   order    floats widen exactly; blocks, in the words of matmul: scale * f32(q), and where the
+  //            type has a minimum fma(scale, f32(q), m_w); scale = f32(d_w) * f32(s)
   //   requires 0 <= ids[i] < vocab
   virtual void embedding(const Weight& table, View ids, View out) = 0;
 
@@ -169,11 +170,19 @@ class Ops {
   //   order    float weights: y = +0; y = fma(w[k], x[k], y) for k ascending, weights widened
   //   exactly to f32.
   //            block weights: x is quantised once per row and block of 32 (see quantise); y = +0;
-  //            for blocks ascending
-  //              dot = exact integer sum of q_w * q_a over the block (for q4_0 with q_w = nibble -
-  //              8) y = fma(f32(d_w) * d_a, f32(dot), y)             [f32(d_w) * d_a is rounded
-  //              once] q4_1 only, next: y = fma(f32(m_w), sum_a, y)     [sum_a = d_a * f32(integer
-  //              sum of q_a)]
+  //            for blocks of 32 ascending
+  //              dot = exact integer sum of s * q_w * q_a over the block
+  //              y = fma(f32(d_w) * d_a, f32(dot), y)             [f32(d_w) * d_a is rounded once]
+  //              types with a minimum, next: y = fma(m_w, sum_a, y)
+  //                                          [sum_a = d_a * f32(integer sum of q_a)]
+  //            where q_w, s and m_w are
+  //              q8_0          the int8; 1
+  //              q4_0, q5_0    the number of 4 or 5 bits - 8 or 16; 1
+  //              q4_1, q5_1    the number of 4 or 5 bits; 1; f32(m)
+  //              q4_k, q5_k    the number of 4 or 5 bits; the 6-bit scale of the block in its
+  //                            super-block of 256; -(f32(dmin) * f32(its 6-bit minimum))
+  //              q6_k          the number of 6 bits - 32; the int8 scale of the half block of 16
+  //            d_w is the block's or super-block's f16. |dot| < 2^24, so that f32(dot) is exact.
   //            then y = y + bias if given; then out = out + y if add, else out = y.
   //   quantise of 32 values: a block with a NaN or infinity: d = NaN, all q = 0, sum_a = NaN. amax
   //   = max |x|; amax < 2^-100:

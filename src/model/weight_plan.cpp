@@ -42,11 +42,7 @@ std::string shown(const std::string& name) {
 
 }  // namespace
 
-bool can_compute(DType type) {
-  constexpr std::array kTypes = {DType::f32,  DType::f16,  DType::bf16,
-                                 DType::q8_0, DType::q4_0, DType::q4_1};
-  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
-}
+bool can_compute(DType type) { return is_float(type) || is_quantised(type); }
 
 int64_t RowOrder::file_row(int64_t row) const {
   if (interleaved_head_dim == 0) return row;

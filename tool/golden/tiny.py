@@ -138,7 +138,7 @@ def make(family, variant, spec):
     model.save_pretrained(folder)
     merges = write_tokenizer(folder)
     save_file(values, str(folder / "expected.safetensors"))
-    tiny_gguf.write(folder, config, merges, spec)
+    tiny_gguf.write(folder, config, merges)
     for path in folder.iterdir():
         path.chmod(0o644)
     size = sum(path.stat().st_size for path in folder.iterdir())

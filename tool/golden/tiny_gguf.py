@@ -85,7 +85,8 @@ def finish(writer):
     writer.close()
 
 
-def write(folder, config, merges, spec):
+def write(folder, config, merges, quantise=None):
+    """`quantise(stored name, matrix)` gives a matrix's bytes and GGUF type; without it all is F32."""
     architecture = config.model_type
     writer = gguf.GGUFWriter(str(folder / "model.gguf"), architecture)
     head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
@@ -132,5 +133,10 @@ def write(folder, config, merges, spec):
             name = "model." + name
         stored = names.get_name(name, try_suffixes=(".weight", ".bias"))
         assert stored, name
-        writer.add_tensor(stored, numpy.ascontiguousarray(weight.astype(numpy.float32)))
+        weight = numpy.ascontiguousarray(weight.astype(numpy.float32))
+        if quantise and weight.ndim == 2:
+            data, qtype = quantise(stored, weight)
+            writer.add_tensor(stored, data, raw_dtype=qtype)
+        else:
+            writer.add_tensor(stored, weight)
     finish(writer)

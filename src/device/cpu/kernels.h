@@ -13,8 +13,8 @@ namespace mummu::cpu {
 
 // Tokens that one pass over a panel computes at most. Tiles of a step differ by at most one token.
 inline constexpr int kMaxTile = 16;
-// A quantised block of one token in a tile: 32 int8, then three words (see kernel/quantise.cpp).
-inline constexpr int64_t kTileBlockBytes = 32 + 3 * 4;
+// A quantised block of one token in a tile: 32 int8, then four words (see kernel/quantise.cpp).
+inline constexpr int64_t kTileBlockBytes = 32 + 4 * 4;
 
 // The tokens of a step, cut into tiles: tile i holds `first(i)` up to `first(i + 1)`.
 struct Tiles {

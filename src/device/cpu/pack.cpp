@@ -1,12 +1,12 @@
 #include "device/cpu/pack.h"
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 
 #include "base/checked.h"
 #include "base/fail.h"
 #include "device/cpu/memory.h"
+#include "device/cpu/pack_panel.h"
 #include "device/ops.h"
 
 namespace mummu::cpu {
@@ -14,63 +14,11 @@ namespace {
 
 constexpr int64_t kReadBytes = int64_t{2} << 20;
 
-// Up to 16 rows as a file holds them, and the panel they become.
-struct Panel {
-  const std::byte* rows;
-  int64_t count;
-  int64_t row_bytes;
-  std::byte* out;
-};
-
-template <typename Word>
-void pack_words(const Panel& panel) {
-  for (int64_t r = 0; r < panel.count; ++r) {
-    const std::byte* row = panel.rows + r * panel.row_bytes;
-    std::byte* to = panel.out + r * static_cast<int64_t>(sizeof(Word));
-    for (int64_t at = 0; at < panel.row_bytes; at += sizeof(Word)) {
-      std::memcpy(to + at * kPanelRows, row + at, sizeof(Word));
-    }
-  }
-}
-
-// A file's block is its f16 scales (one or two), then its weights.
-void pack_blocks(const Panel& panel, int64_t scales, int64_t weight_bytes) {
-  const int64_t block_bytes = 2 * scales + weight_bytes;
-  std::byte* out = panel.out;
-  for (int64_t at = 0; at < panel.row_bytes; at += block_bytes, out += block_bytes * kPanelRows) {
-    for (int64_t r = 0; r < panel.count; ++r) {
-      const std::byte* block = panel.rows + r * panel.row_bytes + at;
-      for (int64_t i = 0; i < weight_bytes; i += 4) {
-        std::memcpy(out + i * kPanelRows + 4 * r, block + 2 * scales + i, 4);
-      }
-      for (int64_t s = 0; s < scales; ++s) {
-        std::memcpy(out + (weight_bytes + 2 * s) * kPanelRows + 2 * r, block + 2 * s, 2);
-      }
-    }
-  }
-}
-
-void pack_panel(DType type, const Panel& panel) {
-  switch (type) {
-    case DType::f32:
-      return pack_words<uint32_t>(panel);
-    case DType::f16:
-    case DType::bf16:
-      return pack_words<uint16_t>(panel);
-    case DType::q8_0:
-      return pack_blocks(panel, 1, 32);
-    case DType::q4_1:
-      return pack_blocks(panel, 2, 16);
-    default:
-      return pack_blocks(panel, 1, 16);
-  }
-}
-
 Result<int64_t> checked_packed_bytes(const WeightSource& source) {
-  const DTypeInfo& type = info(source.type);
-  const auto elements = checked_mul(source.columns, type.bytes * kPanelRows);
+  const int64_t block = block_panel_bytes(source.type);
   const int64_t panels = source.rows / kPanelRows + (source.rows % kPanelRows != 0);
-  const auto bytes = elements ? checked_mul(panels, *elements / type.elements) : elements;
+  const auto panel = checked_mul(source.columns / info(source.type).elements, block);
+  const auto bytes = panel ? checked_mul(panels, *panel) : panel;
   if (!bytes) {
     return fail(Error::no_memory, "no memory for a weight of {} x {}", source.rows, source.columns);
   }
@@ -92,11 +40,12 @@ Result<void> check_source(const WeightSource& source) {
 }  // namespace
 
 bool can_pack(DType type) {
-  return type == DType::f32 || type == DType::f16 || type == DType::bf16 || type == DType::q8_0 ||
-         type == DType::q4_0 || type == DType::q4_1;
+  return type == DType::f32 || type == DType::f16 || type == DType::bf16 || is_quantised(type);
 }
 
-int64_t panel_bytes(DType type, int64_t columns) { return kPanelRows * row_bytes(type, columns); }
+int64_t panel_bytes(DType type, int64_t columns) {
+  return columns / info(type).elements * block_panel_bytes(type);
+}
 
 int64_t packed_bytes(DType type, int64_t rows, int64_t columns) {
   return (rows + kPanelRows - 1) / kPanelRows * panel_bytes(type, columns);

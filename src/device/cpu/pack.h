@@ -6,7 +6,12 @@
 //   floats   (columns, 16) values
 //   blocks   for each 32 columns: the weights in vectors of 64 bytes, four k of each of the 16 rows
 //            (q8_0: vector j holds k = 4j..4j+3; nibbles: its low halves k = 4j..4j+3, its high
-//            halves k = 16+4j..16+4j+3), then f16 scales[16], then for q4_1 f16 minima[16]
+//            halves k = 16+4j..16+4j+3; fifth bits: bit j of one more vector those of k = 4j..4j+3;
+//            bit pairs of q6_k: pair j of two more vectors those of k = 4j.. and of k = 16+4j..),
+//            then f16 scales[16], then where the type has them f16 minima[16]
+//   super-   for each 256 columns: f16 scales[16], q4_k and q5_k f16 scales[16] of the minima; then
+//   blocks   for each 32 columns the weights as above and 32 bytes: q4_k, q5_k the scales[16] and
+//            minima[16] (6 bits in a byte), q6_k the scales[16] of k < 16 and of the others
 
 #include <cstdint>
 

@@ -41,17 +41,7 @@ Result<std::unique_ptr<Memory>> allocate(DType type, int64_t rows, int64_t colum
 }
 
 bool can_compute(DType type) {
-  switch (type) {
-    case DType::f32:
-    case DType::f16:
-    case DType::bf16:
-    case DType::q8_0:
-    case DType::q4_0:
-    case DType::q4_1:
-      return true;
-    default:
-      return false;
-  }
+  return type == DType::f32 || type == DType::f16 || type == DType::bf16 || is_quantised(type);
 }
 
 }  // namespace

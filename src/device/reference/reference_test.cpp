@@ -10,7 +10,7 @@
 #include "device/reference/kv_page.h"
 #include "device/reference/reference_ops.h"
 #include "device/reference/weight_row.h"
-#include "device/test/bed.h"
+#include "device/test/scenario.h"
 
 namespace mummu::reference {
 namespace {
@@ -101,7 +101,7 @@ TEST_F(Reference, matmul_of_floats) {
 }
 
 TEST_F(Reference, matmul_of_blocks_is_exact_but_for_roundings_once_x_is_quantised) {
-  constexpr int64_t kColumns = 576, kRows = 40, kBlocks = kColumns / kBlock;
+  constexpr int64_t kColumns = 768, kRows = 40, kBlocks = kColumns / kBlock;
   bed_.reserve(1, kColumns);
   const auto x = Numbers(5).values(kColumns);
   const View input = bed_.floats(1, kColumns, x);
@@ -110,16 +110,23 @@ TEST_F(Reference, matmul_of_blocks_is_exact_but_for_roundings_once_x_is_quantise
   quantise(x.data(), kColumns, {q.data(), scale.data(), sum.data()});
   std::vector<float> near_x(kColumns);  // exact: 8 bits times 24 are rounded below the bound
   for (size_t k = 0; k < near_x.size(); ++k) near_x[k] = scale[k / kBlock] * q[k];
-  for (DType type : {DType::q8_0, DType::q4_0, DType::q4_1}) {
+  double magnitude_of_x = 0;
+  for (float v : near_x) magnitude_of_x += std::fabs(v);
+  for (DType type : test::kWeightTypes) {
+    if (!is_quantised(type)) continue;
+    const double largest_minimum =
+        has_minimum(type) ? 0.25 * (info(type).elements == 256 ? 63 : 1) : 0;
     const Weight& weight = bed_.weight(type, kRows, kColumns, 6);
     const View out = bed_.blank(1, kRows);
     const MatmulOut to[] = {{.weight = &weight, .bias = {}, .out = out}};
     bed_.step([&] { ops_.matmul(input, to); });
     const auto got = bed_.read(out);
     for (int64_t row = 0; row < kRows; ++row) {
-      // The magnitude of q4_1's terms is counted with scale and minimum apart: they may cancel.
+      // Scale and minimum are counted apart: they may cancel. A scale of these weights is below
+      // 1/4.
       const Product exact = exact_product(weight, row, near_x);
-      const double bound = (exact.magnitude + 40 * kColumns * 0.125) * (2 * kBlocks + 6) * kUnit;
+      const double apart = 2 * largest_minimum * magnitude_of_x;
+      const double bound = (exact.magnitude + apart) * (2 * kBlocks + 6) * kUnit;
       EXPECT_NEAR(got[static_cast<size_t>(row)], exact.value, bound) << name(type);
     }
   }

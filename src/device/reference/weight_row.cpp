@@ -24,34 +24,101 @@ float float_element(DType type, const uint8_t* row, int64_t column) {
   return type == DType::f16 ? widen_f16(half) : widen_bf16(half);
 }
 
-// A block of 32 whole numbers with a scale and, for q4_1, a minimum.
+// A block of 32 whole numbers as ops.h, matmul, names them: element j is about
+// scale * sub_scale[j / 16] * q[j] + minimum.
 struct Block {
   float scale = 0.0F;
   float minimum = 0.0F;
+  int sub_scale[2] = {1, 1};
   int q[kBlock] = {};
 };
 
 // Byte j of 16 holds element j in its low half and element j + 16 in its high half.
-void unpack_nibbles(const uint8_t* bytes, int offset, Block& block) {
+void unpack_nibbles(const uint8_t* bytes, Block& block) {
   for (int j = 0; j < 16; ++j) {
-    block.q[j] = (bytes[j] & 0xF) + offset;
-    block.q[j + 16] = (bytes[j] >> 4) + offset;
+    block.q[j] = bytes[j] & 0xF;
+    block.q[j + 16] = bytes[j] >> 4;
   }
 }
 
-//   source  ggml's block structs, see base/dtype.h
-Block read_block(DType type, const uint8_t* bytes) {
+// Bit j of the four bytes is the fifth bit of element j.
+void add_fifth_bits(const uint8_t* bytes, Block& block) {
+  for (int j = 0; j < kBlock; ++j) block.q[j] += (bytes[j / 8] >> (j % 8) & 1) * 16;
+}
+
+void subtract(int offset, Block& block) {
+  for (int& q : block.q) q -= offset;
+}
+
+// A block of a type whose blocks are 32 wide.
+Block read_small(DType type, const uint8_t* bytes) {
   Block block;
   block.scale = load_f16(bytes);
+  bytes += 2;
+  if (has_minimum(type)) {
+    block.minimum = load_f16(bytes);
+    bytes += 2;
+  }
   if (type == DType::q8_0) {
-    for (int j = 0; j < kBlock; ++j) block.q[j] = static_cast<int8_t>(bytes[2 + j]);
-  } else if (type == DType::q4_0) {
-    unpack_nibbles(bytes + 2, -8, block);
-  } else {
-    block.minimum = load_f16(bytes + 2);
-    unpack_nibbles(bytes + 4, 0, block);
+    for (int j = 0; j < kBlock; ++j) block.q[j] = static_cast<int8_t>(bytes[j]);
+    return block;
+  }
+  const bool five = type == DType::q5_0 || type == DType::q5_1;
+  unpack_nibbles(five ? bytes + 4 : bytes, block);
+  if (five) add_fifth_bits(bytes, block);
+  if (!has_minimum(type)) subtract(five ? 16 : 8, block);
+  return block;
+}
+
+// The scale and minimum of sub-block b of 8, six bits each, in 12 bytes: the first four scales in
+// the low bits of bytes 0..3, the first four minima in those of 4..7; of the others the low four
+// bits are in the halves of bytes 8..11, the high two in what bytes 0..3 and 4..7 have left.
+struct Six {
+  int scale, minimum;
+};
+Six read_six(const uint8_t* bytes, int64_t b) {
+  if (b < 4) return {bytes[b] & 63, bytes[b + 4] & 63};
+  return {(bytes[b + 4] & 15) | (bytes[b - 4] >> 6) << 4, bytes[b + 4] >> 4 | (bytes[b] >> 6) << 4};
+}
+
+// Sub-block b of a super-block of q4_k or q5_k.
+Block read_q4_k_q5_k(DType type, const uint8_t* bytes, int64_t b) {
+  Block block;
+  const Six six = read_six(bytes + 4, b);
+  block.scale = load_f16(bytes);
+  block.minimum = -(load_f16(bytes + 2) * static_cast<float>(six.minimum));
+  block.sub_scale[0] = block.sub_scale[1] = six.scale;
+  const uint8_t* fifths = bytes + 16;
+  const uint8_t* nibbles = (type == DType::q5_k ? fifths + 32 : fifths) + b / 2 * 32;
+  for (int j = 0; j < kBlock; ++j) {
+    block.q[j] = nibbles[j] >> (b % 2 * 4) & 15;
+    if (type == DType::q5_k) block.q[j] += (fifths[j] >> b & 1) * 16;
   }
   return block;
+}
+
+// Sub-block b of a super-block of q6_k.
+Block read_q6_k(const uint8_t* bytes, int64_t b) {
+  Block block;
+  const int64_t half = b / 4, part = b % 4;
+  const uint8_t* lows = bytes + 64 * half + 32 * (part % 2);
+  const uint8_t* pairs = bytes + 128 + 32 * half;
+  for (int j = 0; j < kBlock; ++j) {
+    block.q[j] = (lows[j] >> (part / 2 * 4) & 15) + (pairs[j] >> (2 * part) & 3) * 16 - 32;
+  }
+  for (int i = 0; i < 2; ++i) block.sub_scale[i] = static_cast<int8_t>(bytes[192 + 2 * b + i]);
+  block.scale = load_f16(bytes + 208);
+  return block;
+}
+
+// Block b of 32 of a row.
+//   source  base/dtype.h
+Block read_block(DType type, const uint8_t* row, int64_t b) {
+  const int64_t blocks = info(type).elements / kBlock;  // of a super-block
+  const uint8_t* bytes = row + b / blocks * info(type).bytes;
+  if (type == DType::q4_k || type == DType::q5_k) return read_q4_k_q5_k(type, bytes, b % blocks);
+  if (type == DType::q6_k) return read_q6_k(bytes, b % blocks);
+  return read_small(type, bytes);
 }
 
 float float_product(DType type, const uint8_t* row, int64_t columns, const float* x) {
@@ -63,11 +130,13 @@ float float_product(DType type, const uint8_t* row, int64_t columns, const float
 float block_product(DType type, const uint8_t* row, int64_t columns, QuantisedRow x) {
   float y = 0.0F;
   for (int64_t b = 0; b < columns / kBlock; ++b) {
-    const Block block = read_block(type, row + b * info(type).bytes);
+    const Block block = read_block(type, row, b);
     int dot = 0;
-    for (int64_t j = 0; j < kBlock; ++j) dot += block.q[j] * x.q[b * kBlock + j];
+    for (int64_t j = 0; j < kBlock; ++j) {
+      dot += block.sub_scale[j / 16] * block.q[j] * x.q[b * kBlock + j];
+    }
     y = std::fma(block.scale * x.scale[b], static_cast<float>(dot), y);
-    if (type == DType::q4_1) y = std::fma(block.minimum, x.sum[b], y);
+    if (has_minimum(type)) y = std::fma(block.minimum, x.sum[b], y);
   }
   return y;
 }
@@ -77,9 +146,11 @@ float block_product(DType type, const uint8_t* row, int64_t columns, QuantisedRo
 float element(const Weight& weight, int64_t row, int64_t column) {
   const DType type = weight.type();
   if (!is_quantised(type)) return float_element(type, row_at(weight, row), column);
-  const Block block = read_block(type, row_at(weight, row) + column / kBlock * info(type).bytes);
-  const auto q = static_cast<float>(block.q[column % kBlock]);
-  return type == DType::q4_1 ? std::fma(block.scale, q, block.minimum) : block.scale * q;
+  const Block block = read_block(type, row_at(weight, row), column / kBlock);
+  const auto at = column % kBlock;
+  const float scale = block.scale * static_cast<float>(block.sub_scale[at / 16]);
+  const auto q = static_cast<float>(block.q[at]);
+  return has_minimum(type) ? std::fma(scale, q, block.minimum) : scale * q;
 }
 
 float product(const Weight& weight, int64_t row, const float* x, QuantisedRow quantised) {

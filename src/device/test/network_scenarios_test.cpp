@@ -94,18 +94,18 @@ std::vector<Weight> pack_all(Bed& bed, DType type, int64_t count, int64_t rows, 
 std::vector<float> run_experts(Bed& bed, DType type, int64_t tokens) {
   constexpr int64_t kExperts = 5;
   constexpr int64_t kTopK = 3;
-  constexpr int64_t kHidden = 64;
-  constexpr int64_t kFfn = 32;
-  const auto gate = pack_all(bed, type, kExperts, kFfn, kHidden, 101);
-  const auto up = pack_all(bed, type, kExperts, kFfn, kHidden, 111);
-  const auto down = pack_all(bed, type, kExperts, kHidden, kFfn, 121);
+  const int64_t hidden = whole_blocks(type, 64);
+  const int64_t ffn = whole_blocks(type, 32);
+  const auto gate = pack_all(bed, type, kExperts, ffn, hidden, 101);
+  const auto up = pack_all(bed, type, kExperts, ffn, hidden, 111);
+  const auto down = pack_all(bed, type, kExperts, hidden, ffn, 121);
   const Experts experts{.gate = gate,
                         .up = up,
                         .down = down,
-                        .rows = bed.blank(tokens, kHidden),
-                        .result = bed.blank(tokens, kHidden),
-                        .sum = bed.blank(tokens, kHidden),
-                        .inner = bed.blank(tokens, kFfn)};
+                        .rows = bed.blank(tokens, hidden),
+                        .result = bed.blank(tokens, hidden),
+                        .sum = bed.blank(tokens, hidden),
+                        .inner = bed.blank(tokens, ffn)};
   std::vector<int32_t> ids;
   for (int64_t t = 0; t < tokens; ++t) {
     const auto left_out = static_cast<int32_t>(t % 4);
@@ -114,9 +114,9 @@ std::vector<float> run_experts(Bed& bed, DType type, int64_t tokens) {
   }
   const View chosen = shaped(bed.ints(ids), kTopK);
   const View share = bed.floats(tokens, kTopK, Numbers(131).values(tokens * kTopK));
-  const View x = bed.floats(tokens, kHidden, Numbers(132).values(tokens * kHidden));
-  const View out = bed.floats(tokens, kHidden, Numbers(133).values(tokens * kHidden));
-  bed.reserve(tokens, kHidden);
+  const View x = bed.floats(tokens, hidden, Numbers(132).values(tokens * hidden));
+  const View out = bed.floats(tokens, hidden, Numbers(133).values(tokens * hidden));
+  bed.reserve(tokens, hidden);
   bed.step([&] { bed.ops().experts(x, experts, chosen, share, out); });
   return bed.read(out);
 }

@@ -79,6 +79,12 @@ class Numbers {
   int64_t next_ = 0;
 };
 
+// `columns`, raised to whole blocks of a type.
+constexpr int64_t whole_blocks(DType type, int64_t columns) {
+  const int64_t block = is_quantised(type) ? info(type).elements : 1;
+  return (columns + block - 1) / block * block;
+}
+
 // A matrix of any type that a device computes with, as a file holds it.
 inline std::vector<std::byte> weight_bytes(DType type, int64_t rows, int64_t columns, uint64_t seed,
                                            Kind kind = Kind::ordinary) {
@@ -89,21 +95,23 @@ inline std::vector<std::byte> weight_bytes(DType type, int64_t rows, int64_t col
     at += count;
   };
   const auto put_half = [&](uint16_t half) { put(&half, sizeof half); };
+  const int64_t words = (info(type).bytes - (has_minimum(type) ? 4 : 2)) / 4;
   for (int64_t i = 0; i < rows * columns / info(type).elements; ++i) {
     if (type == DType::f32) {
       const float value = numbers.value();
       put(&value, sizeof value);
     } else if (type == DType::bf16) {
       put_half(static_cast<uint16_t>(std::bit_cast<uint32_t>(numbers.value()) >> 16));
-    } else {
+    } else if (type != DType::q6_k) {
       put_half(numbers.scale());
     }
     if (!is_quantised(type)) continue;
-    if (type == DType::q4_1) put_half(numbers.scale());
-    for (int j = 0; j < (type == DType::q8_0 ? 8 : 4); ++j) {
+    if (has_minimum(type)) put_half(numbers.scale());
+    for (int64_t j = 0; j < words; ++j) {
       const uint32_t word = numbers.word();
       put(&word, sizeof word);
     }
+    if (type == DType::q6_k) put_half(numbers.scale());  // stands last
   }
   return bytes;
 }

@@ -56,8 +56,9 @@ inline constexpr OpScenarios kOpScenarios[] = {
     {"l2_norm", l2_norm_scenarios},
 };
 
-inline constexpr DType kWeightTypes[] = {DType::f32,  DType::f16,  DType::bf16,
-                                         DType::q8_0, DType::q4_0, DType::q4_1};
+inline constexpr DType kWeightTypes[] = {DType::f32,  DType::f16,  DType::bf16, DType::q8_0,
+                                         DType::q4_0, DType::q4_1, DType::q5_0, DType::q5_1,
+                                         DType::q4_k, DType::q5_k, DType::q6_k};
 
 inline void append(std::vector<float>& all, const std::vector<float>& more) {
   all.insert(all.end(), more.begin(), more.end());

@@ -19,6 +19,7 @@ struct TileBlock {
   float* d;
   float* s;
   int32_t* c;
+  int32_t* h;
 };
 
 MUMMU_INLINE void write_block(const float* x, const TileBlock& out) {
@@ -29,6 +30,7 @@ MUMMU_INLINE void write_block(const float* x, const TileBlock& out) {
   *out.d = block.d;
   *out.s = block.d * static_cast<float>(sum);
   *out.c = -8 * sum;
+  *out.h = -32 * integer_sum(block.lo);
 }
 
 }  // namespace
@@ -42,9 +44,10 @@ void quantise_tile(const PrepareRun& run, int64_t tile) {
     const float* x = run.x + (first + t) * run.columns;
     for (int64_t b = 0; b < blocks; ++b) {
       std::byte* block = out + b * tokens * kTileBlockBytes;
-      float* words = reinterpret_cast<float*>(block + tokens * 32) + t;
-      write_block(x + 32 * b, {reinterpret_cast<int8_t*>(block + t * 32), words, words + tokens,
-                               reinterpret_cast<int32_t*>(words + 2 * tokens)});
+      float* floats = reinterpret_cast<float*>(block + tokens * 32) + t;
+      auto* ints = reinterpret_cast<int32_t*>(floats + 2 * tokens);
+      write_block(x + 32 * b, {reinterpret_cast<int8_t*>(block + t * 32), floats, floats + tokens,
+                               ints, ints + tokens});
     }
   }
 }

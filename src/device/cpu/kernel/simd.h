@@ -140,6 +140,9 @@ MUMMU_INLINE f32_part part_fma(f32_part a, f32_part b, f32_part c) {
   return _mm512_fmadd_ps(a, b, c);
 }
 MUMMU_INLINE f32_part part_mul(f32_part a, f32_part b) { return _mm512_mul_ps(a, b); }
+MUMMU_INLINE i32_part part_load_u8(const std::byte* p) {
+  return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
 MUMMU_INLINE f32_part part_float(i32_part a) { return _mm512_cvtepi32_ps(a); }
 MUMMU_INLINE void part_store(float* p, f32_part a) { _mm512_storeu_ps(p, a); }
 MUMMU_INLINE f32_part part_load_f16(const uint16_t* p) {
@@ -311,6 +314,9 @@ MUMMU_INLINE f32_part part_fma(f32_part a, f32_part b, f32_part c) {
   return _mm256_fmadd_ps(a, b, c);
 }
 MUMMU_INLINE f32_part part_mul(f32_part a, f32_part b) { return _mm256_mul_ps(a, b); }
+MUMMU_INLINE i32_part part_load_u8(const std::byte* p) {
+  return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+}
 MUMMU_INLINE f32_part part_float(i32_part a) { return _mm256_cvtepi32_ps(a); }
 MUMMU_INLINE void part_store(float* p, f32_part a) { _mm256_storeu_ps(p, a); }
 MUMMU_INLINE f32_part part_load_f16(const uint16_t* p) { return load_f16x8(p); }

@@ -19,6 +19,7 @@ using TileKernel = void (*)(const std::byte* panel, int64_t columns, const std::
 
 // The kernel for a weight type and 1 to kMaxTile tokens (as many as the table's tile allows).
 TileKernel block_tile_kernel(DType type, int64_t tokens);
+TileKernel super_tile_kernel(DType type, int64_t tokens);  // a part of block_tile_kernel
 TileKernel float_tile_kernel(DType type, int64_t tokens);
 
 namespace {
@@ -39,6 +40,23 @@ namespace {
 // Bytes of one prepared token, the same in a tile of any size.
 [[gnu::always_inline]] inline int64_t token_bytes(DType type, int64_t columns) {
   return is_block_type(type) ? columns / 32 * cpu::kTileBlockBytes : columns * 4;
+}
+
+// One token's words of a block in a tile (see quantise.cpp).
+struct TokenWords {
+  float d, s;
+  int32_t c, h;
+};
+
+[[gnu::always_inline]] inline const int8_t* tile_q(const std::byte* block, int t) {
+  return reinterpret_cast<const int8_t*>(block) + 32 * t;
+}
+
+template <int kTokens>
+[[gnu::always_inline]] inline TokenWords tile_words(const std::byte* block, int t) {
+  const auto* floats = reinterpret_cast<const float*>(block + 32 * kTokens) + t;
+  const auto* ints = reinterpret_cast<const int32_t*>(floats);
+  return {floats[0], floats[kTokens], ints[2 * kTokens], ints[3 * kTokens]};
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // A panel of block weights times a tile of quantised tokens; ops.h, matmul, states the order.
 //
 // Each part of 16 (8) rows holds one accumulator for each token of the tile, so that a block of
-// weights is read and unpacked once and used for every token. A panel of q4_0, q4_1, q8_0 is for
-// each block of 32 columns: the weights as dot.h describes them, then f16 d[16], then for q4_1 f16
-// m[16].
+// weights is read and unpacked once and used for every token. A panel is for each block of 32
+// columns: the weights as dot.h describes them, then f16 d[16], then where the type has a minimum
+// f16 m[16]. tile_super.cpp has the types with super-blocks.
 
 #include "device/cpu/kernel/dot.h"
 #include "device/cpu/kernel/ops.h"
@@ -13,24 +13,39 @@
 namespace mummu::MUMMU_KERNEL_NAMESPACE {
 namespace {
 
+// kOffsetEighths: what is subtracted from a number, / 8.
 struct Q4_0 {
-  using Weights = Nibbles;
+  using Weights = Unsigned<4>;
   static constexpr int64_t kWeightBytes = 256;
-  static constexpr bool kSigned = true;
+  static constexpr int kOffsetEighths = 1;
   static constexpr bool kMinimum = false;
 };
 
 struct Q4_1 {
-  using Weights = Nibbles;
+  using Weights = Unsigned<4>;
   static constexpr int64_t kWeightBytes = 256;
-  static constexpr bool kSigned = false;
+  static constexpr int kOffsetEighths = 0;
+  static constexpr bool kMinimum = true;
+};
+
+struct Q5_0 {
+  using Weights = Unsigned<5>;
+  static constexpr int64_t kWeightBytes = 320;
+  static constexpr int kOffsetEighths = 2;
+  static constexpr bool kMinimum = false;
+};
+
+struct Q5_1 {
+  using Weights = Unsigned<5>;
+  static constexpr int64_t kWeightBytes = 320;
+  static constexpr int kOffsetEighths = 0;
   static constexpr bool kMinimum = true;
 };
 
 struct Q8_0 {
   using Weights = Bytes;
   static constexpr int64_t kWeightBytes = 512;
-  static constexpr bool kSigned = true;
+  static constexpr int kOffsetEighths = 1;
   static constexpr bool kMinimum = false;
 };
 
@@ -48,15 +63,12 @@ MUMMU_INLINE void block_part(const std::byte* panel, int64_t blocks, const std::
         reinterpret_cast<const uint16_t*>(panel + Format::kWeightBytes) + part * kPartRows;
     const f32_part d = part_load_f16(scales);
     const f32_part m = Format::kMinimum ? part_load_f16(scales + 16) : part_zero();
-    const auto* q = reinterpret_cast<const int8_t*>(tile);
-    const auto* words = reinterpret_cast<const float*>(tile + 32 * kTokens);
-    const auto* eighths = reinterpret_cast<const int32_t*>(words + 2 * kTokens);
     MUMMU_UNROLL
     for (int t = 0; t < kTokens; ++t) {
-      const i32_part start = part_all(Format::kSigned ? eighths[t] : int32_t{0});
-      const i32_part dot = weights.dot(q + 32 * t, start);
-      sum[t] = part_fma(part_mul(d, part_all(words[t])), part_float(dot), sum[t]);
-      if constexpr (Format::kMinimum) sum[t] = part_fma(m, part_all(words[kTokens + t]), sum[t]);
+      const TokenWords words = tile_words<kTokens>(tile, t);
+      const i32_part dot = weights.dot(tile_q(tile, t), part_all(Format::kOffsetEighths * words.c));
+      sum[t] = part_fma(part_mul(d, part_all(words.d)), part_float(dot), sum[t]);
+      if constexpr (Format::kMinimum) sum[t] = part_fma(m, part_all(words.s), sum[t]);
     }
     panel += Format::kWeightBytes + kScaleBytes;
     tile += kTokens * cpu::kTileBlockBytes;
@@ -93,9 +105,20 @@ constexpr TileKernel kBlockTiles[cpu::kMaxTile] = {
 }  // namespace
 
 TileKernel block_tile_kernel(DType type, int64_t tokens) {
-  if (type == DType::q4_0) return kBlockTiles<Q4_0>[tokens - 1];
-  if (type == DType::q4_1) return kBlockTiles<Q4_1>[tokens - 1];
-  return kBlockTiles<Q8_0>[tokens - 1];
+  switch (type) {
+    case DType::q4_0:
+      return kBlockTiles<Q4_0>[tokens - 1];
+    case DType::q4_1:
+      return kBlockTiles<Q4_1>[tokens - 1];
+    case DType::q5_0:
+      return kBlockTiles<Q5_0>[tokens - 1];
+    case DType::q5_1:
+      return kBlockTiles<Q5_1>[tokens - 1];
+    case DType::q8_0:
+      return kBlockTiles<Q8_0>[tokens - 1];
+    default:
+      return super_tile_kernel(type, tokens);
+  }
 }
 
 }  // namespace mummu::MUMMU_KERNEL_NAMESPACE
