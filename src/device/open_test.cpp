@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <new>
 #include <thread>
 
 #include "base/allocation_count.h"
@@ -147,6 +149,31 @@ TEST(Device, packing_reads_every_row_once_in_order) {
     EXPECT_EQ(next, 2001);
     EXPECT_EQ(weight->bytes(), device->ops().packed_bytes(DType::q8_0, 2001, 4096));
   }
+}
+
+TEST(Device, threads_that_pack_read_every_row_once) {
+  auto device = open_device("cpu", {.parallel = Threads(3)});
+  ASSERT_TRUE(device);
+  std::vector<std::atomic<int>> read_times(2001);
+  const auto read = [&](int64_t first, int64_t count, std::span<std::byte> out) {
+    EXPECT_EQ(out.size(), static_cast<size_t>(count * row_bytes(DType::q8_0, 4096)));
+    for (int64_t row = first; row < first + count; ++row) ++read_times[static_cast<size_t>(row)];
+    return Result<void>();
+  };
+  ASSERT_TRUE(device->ops().pack({DType::q8_0, 2001, 4096, read}));
+  for (const auto& times : read_times) EXPECT_EQ(times, 1);
+}
+
+TEST(Device, what_a_source_throws_on_a_thread_is_an_error) {
+  auto device = open_device("cpu", {.parallel = Threads(3)});
+  ASSERT_TRUE(device);
+  const auto read = [](int64_t first, int64_t, std::span<std::byte>) -> Result<void> {
+    if (first > 1000) throw std::bad_alloc();
+    return {};
+  };
+  const auto weight = device->ops().pack({DType::q8_0, 2001, 4096, read});
+  ASSERT_FALSE(weight);
+  EXPECT_EQ(weight.error().code, Error::no_memory);
 }
 
 TEST(Device, a_step_allocates_nothing) {

@@ -128,7 +128,9 @@ class Ops {
   // Copies view.bytes() bytes. Call outside start..finish, or (download) after finish.
   virtual void upload(const void* host, View view) = 0;
   virtual void download(View view, void* host) = 0;
-  // Packs a matrix panel by panel; reads every row once, in order, at most a few MB at a time.
+  // Packs a matrix panel by panel; reads every row once, at most a few MB at a time, on the
+  // device's threads: several calls of source.read at once if it has several, in order if it has
+  // one.
   //   errors   unsupported (the type, or columns not a multiple of its block), no_memory, those of
   //   source.read
   virtual Result<Weight> pack(const WeightSource& source) = 0;

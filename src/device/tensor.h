@@ -77,7 +77,8 @@ class Weight {
 };
 
 // Where pack gets a matrix from: its type and shape, and a function that writes rows [first, first
-// + count) as the file format lays them out (row_bytes(type, columns) each).
+// + count) as the file format lays them out (row_bytes(type, columns) each), from any number of
+// threads at once.
 struct WeightSource {
   DType type = DType::f32;
   int64_t rows = 0;

@@ -38,7 +38,9 @@ void CpuOps::download(View view, void* host) {
   std::copy_n(view.as<const std::byte>(), view.bytes(), static_cast<std::byte*>(host));
 }
 
-Result<Weight> CpuOps::pack(const WeightSource& source) { return cpu::pack(source, arena_); }
+Result<Weight> CpuOps::pack(const WeightSource& source) {
+  return cpu::pack(source, arena_, schedule_);
+}
 
 int64_t CpuOps::packed_bytes(DType type, int64_t rows, int64_t columns) const {
   return cpu::packed_bytes(type, rows, columns);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <span>
+#include <vector>
 
 #include "base/checked.h"
+#include "base/edge.h"
 #include "base/fail.h"
 #include "device/cpu/memory.h"
 #include "device/cpu/pack_panel.h"
@@ -12,7 +14,7 @@
 namespace mummu::cpu {
 namespace {
 
-constexpr int64_t kReadBytes = int64_t{2} << 20;
+constexpr int64_t kPieceBytes = int64_t{256} << 10;  // stays in a core's cache while it is re-laid
 
 Result<int64_t> checked_packed_bytes(const WeightSource& source) {
   const int64_t block = block_panel_bytes(source.type);
@@ -37,6 +39,18 @@ Result<void> check_source(const WeightSource& source) {
   return {};
 }
 
+// Reads rows [first, first + count) into `buffer` and lays their panels at `out`.
+Result<void> pack_rows(const WeightSource& source, int64_t first, int64_t count, std::byte* buffer,
+                       std::byte* out) {
+  const int64_t row = row_bytes(source.type, source.columns);
+  const int64_t panel = panel_bytes(source.type, source.columns);
+  MUMMU_TRY(source.read(first, count, std::span(buffer, static_cast<size_t>(count * row))));
+  for (int64_t r = 0; r < count; r += kPanelRows, out += panel) {
+    pack_panel(source.type, {buffer + r * row, std::min(kPanelRows, count - r), row, out});
+  }
+  return {};
+}
+
 }  // namespace
 
 bool can_pack(DType type) {
@@ -51,23 +65,30 @@ int64_t packed_bytes(DType type, int64_t rows, int64_t columns) {
   return (rows + kPanelRows - 1) / kPanelRows * panel_bytes(type, columns);
 }
 
-Result<Weight> pack(const WeightSource& source, Arena& arena) {
+Result<Weight> pack(const WeightSource& source, Arena& arena, Schedule& schedule) {
   MUMMU_TRY(check_source(source));
   MUMMU_TRY(const int64_t bytes, checked_packed_bytes(source));
   MUMMU_TRY(auto memory, arena.allocate(bytes, "a weight"));
   const int64_t panel = panel_bytes(source.type, source.columns);
-  const int64_t row = row_bytes(source.type, source.columns);
-  const int64_t panels_at_once = std::max<int64_t>(1, kReadBytes / std::max<int64_t>(1, panel));
-  const int64_t rows_at_once = std::min(source.rows, panels_at_once * kPanelRows);
-  MUMMU_TRY(auto buffer, allocate(rows_at_once * row, "reading a weight"));
+  const int64_t panels_at_once = std::max<int64_t>(1, kPieceBytes / std::max<int64_t>(1, panel));
+  const int64_t rows_at_once = std::clamp<int64_t>(source.rows, 1, panels_at_once * kPanelRows);
+  const int64_t pieces = (source.rows + rows_at_once - 1) / rows_at_once;
+  const int64_t at_once = std::min<int64_t>(pieces, schedule.width());
+  const int64_t buffer_bytes = rows_at_once * row_bytes(source.type, source.columns);
+  MUMMU_TRY(auto buffer, allocate(at_once * buffer_bytes, "reading a weight"));
   auto* read = static_cast<std::byte*>(buffer->data());
   auto* out = static_cast<std::byte*>(memory->data());
-  for (int64_t first = 0; first < source.rows; first += rows_at_once) {
-    const int64_t count = std::min(rows_at_once, source.rows - first);
-    MUMMU_TRY(source.read(first, count, std::span(read, static_cast<size_t>(count * row))));
-    for (int64_t r = 0; r < count; r += kPanelRows, out += panel) {
-      pack_panel(source.type, {read + r * row, std::min(kPanelRows, count - r), row, out});
-    }
+  for (int64_t done = 0; done < pieces; done += at_once) {
+    const int64_t count = std::min(at_once, pieces - done);
+    std::vector<Result<void>> results(static_cast<size_t>(count));
+    schedule.each(count, [&](int64_t i) {
+      const int64_t first = (done + i) * rows_at_once;
+      results[static_cast<size_t>(i)] = at_edge([&] {
+        return pack_rows(source, first, std::min(rows_at_once, source.rows - first),
+                         read + i * buffer_bytes, out + first / kPanelRows * panel);
+      });
+    });
+    for (const Result<void>& result : results) MUMMU_TRY(result);
   }
   return Weight(std::move(memory), source.type, source.rows, source.columns, bytes);
 }

@@ -17,6 +17,7 @@
 
 #include "base/dtype.h"
 #include "device/cpu/memory.h"
+#include "device/cpu/schedule.h"
 #include "device/tensor.h"
 #include "mummu/result.h"
 
@@ -32,7 +33,8 @@ int64_t panel_bytes(DType type, int64_t columns);
 // Bytes of all panels.
 int64_t packed_bytes(DType type, int64_t rows, int64_t columns);
 
+// Reads and re-lays pieces of a quarter of a MB, one on each thread of the schedule.
 //   errors   as Ops::pack
-Result<Weight> pack(const WeightSource& source, Arena& arena);
+Result<Weight> pack(const WeightSource& source, Arena& arena, Schedule& schedule);
 
 }  // namespace mummu::cpu

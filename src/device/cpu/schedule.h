@@ -31,6 +31,12 @@ class Schedule {
                        [&](int64_t i) { work(units * i / pieces, units * (i + 1) / pieces); });
   }
 
+  // Calls work(i) for every i in [0, count), whatever it costs.
+  template <typename Work>
+  void each(int64_t count, Work&& work) {
+    parallel_.for_each(count, std::forward<Work>(work));
+  }
+
  private:
   static constexpr double kWorthRegion = 4000;
   static constexpr double kSmallestPiece = 2500;
