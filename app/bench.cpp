@@ -50,6 +50,7 @@ struct BenchCommand {
   bool json = false;
   EngineChoice engine;
   DeviceChoice device;
+  LoadChoice load;
 
   void run();
 };
@@ -86,7 +87,7 @@ Times measure(const Model& model, const EngineOptions& options, int64_t prompt, 
 
 void BenchCommand::run() {
   Device opened = device.open();
-  Model loaded = load_model(model, opened);
+  Model loaded = load_model(model, opened, load);
   EngineOptions options = engine.options();
   options.prefix_cache = false;
   if (options.context == 0) options.context = std::min(loaded.info().context, prompt + answer + 16);
@@ -139,6 +140,7 @@ void add_bench(CLI::App& app) {
       ->capture_default_str();
   sub->add_flag("--json", command->json, "Print one JSON document");
   command->engine.add_to(*sub);
+  command->load.add_to(*sub);
   command->device.add_to(*sub);
   sub->callback([command] { command->run(); });
 }

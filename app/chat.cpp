@@ -21,6 +21,7 @@ constexpr const char* kHelp =
 struct ChatCommand {
   std::string model = kDefaultModel, system;
   DeviceChoice device;
+  LoadChoice load;
   EngineChoice engine;
   SamplingChoice sampling;
 
@@ -138,7 +139,7 @@ void ChatCommand::run() {
   LineReader lines;
   watch_interrupt(lines.is_terminal() ? Twice::waits : Twice::ends);
   Device opened = device.open();
-  Model loaded = load_model(model, opened);
+  Model loaded = load_model(model, opened, load);
   if (!loaded.chat_template()) fail(fmt::format("{} has no chat template", model));
   Engine runner(loaded, engine.options());
   Conversation conversation(loaded, runner, sampling.options, system);
@@ -161,6 +162,7 @@ void add_chat(CLI::App& app) {
   sub->add_option("--system", command->system, "System message");
   command->sampling.add_to(*sub);
   command->engine.add_to(*sub);
+  command->load.add_to(*sub);
   command->device.add_to(*sub);
   sub->callback([command] { command->run(); });
 }

@@ -29,14 +29,17 @@ void print(const ModelInfo& info, int64_t context) {
 void add_check(CLI::App& app) {
   auto path = std::make_shared<std::string>();
   auto context = std::make_shared<int64_t>(0);
+  auto load = std::make_shared<LoadChoice>();
   CLI::App* sub =
       app.add_subcommand("check", "Say whether a model can be loaded and what it needs");
   sub->add_option("path", *path, "A file, a folder or a name")->required();
   sub->add_option("--ctx", *context, "Context in tokens for the memory figure; 0: the model's own")
       ->check(CLI::NonNegativeNumber);
-  sub->callback([path, context] {
+  load->add_to(*sub);
+  sub->callback([path, context, load] {
     Device device = take(open_device("cpu"));
-    const ModelInfo info = take(Model::inspect(find_model(*path), device));
+    const ModelInfo info =
+        take(Model::inspect(find_model(*path), device, {.quantize = load->quantize}));
     if (*context > info.context)
       fail(fmt::format("{}: the context is {} tokens, {} were asked for", *path, info.context,
                        *context));

@@ -27,6 +27,14 @@ Device DeviceChoice::open() const {
   return take(open_device(name, {.parallel = Threads(threads)}));
 }
 
+void LoadChoice::add_to(CLI::App& command) {
+  const std::map<std::string, Quantize> types = {{"q8_0", Quantize::q8_0},
+                                                 {"q4_0", Quantize::q4_0}};
+  command.add_option("--quantize", quantize, "Turn F32, F16 and BF16 matrices into q8_0 or q4_0")
+      ->transform(CLI::CheckedTransformer(types))
+      ->type_name("TYPE");
+}
+
 void EngineChoice::add_to(CLI::App& command) {
   command.add_option("--ctx", context, "Context in tokens, prompt and answer; 0: the model's own")
       ->check(CLI::NonNegativeNumber)
@@ -69,9 +77,10 @@ void SamplingChoice::add_to(CLI::App& command) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-Model load_model(const std::string& name, const Device& device) {
+Model load_model(const std::string& name, const Device& device, const LoadChoice& choice) {
   const std::string path = find_model(name);
   LoadOptions options;
+  options.quantize = choice.quantize;
   const bool terminal = isatty(STDERR_FILENO) != 0;
   options.on_progress = [terminal](const LoadProgress& progress) {
     if (terminal && progress.total > 0)

@@ -60,6 +60,7 @@ def files(folder):
 
     with open(MODEL, "rb") as file:
         head = file.read(40_000_000)
+    refused("a type that nothing is quantised to", "run", MODEL, "hello", "--quantize", "q2_k", code=2, says=["q2_k"])
     refused("no such model", "run", "no-such-model", "hello", says=["no such model", "no-such-model", "smollm2-135m-instruct"])
     empty = os.path.join(folder, "empty")
     os.mkdir(empty)

@@ -40,6 +40,13 @@ struct DeviceChoice {
   Device open() const;
 };
 
+// --quantize.
+struct LoadChoice {
+  Quantize quantize = Quantize::none;
+
+  void add_to(CLI::App& command);
+};
+
 // --ctx and --kv.
 struct EngineChoice {
   int64_t context = 0;
@@ -61,7 +68,7 @@ struct SamplingChoice {
 std::string find_model(const std::string& name);
 
 // Loads with a progress line on a terminal.
-Model load_model(const std::string& name, const Device& device);
+Model load_model(const std::string& name, const Device& device, const LoadChoice& choice);
 
 // A number of bytes for people: "98.4 MB".
 std::string human_bytes(int64_t bytes);

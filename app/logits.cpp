@@ -17,6 +17,7 @@ struct LogitsCommand {
   std::vector<TokenId> ids;
   EngineChoice engine;
   DeviceChoice device;
+  LoadChoice load;
 
   void run();
 };
@@ -35,7 +36,7 @@ std::string npy_header(int64_t rows, int64_t columns) {
 
 void LogitsCommand::run() {
   Device opened = device.open();
-  Model loaded = load_model(model, opened);
+  Model loaded = load_model(model, opened, load);
   const std::string part = out + ".part";
   std::FILE* file = std::fopen(part.c_str(), "wb");
   if (!file) fail(fmt::format("cannot write {}", part));
@@ -65,6 +66,7 @@ void add_logits(CLI::App& app) {
   sub->add_option("--out", command->out, "The .npy file to write: float32 (tokens, vocab)")
       ->required();
   command->engine.add_to(*sub);
+  command->load.add_to(*sub);
   command->device.add_to(*sub);
   sub->callback([command] { command->run(); });
 }

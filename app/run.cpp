@@ -25,6 +25,7 @@ struct RunCommand {
   std::string system;
   bool raw = false, json = false, json_mode = false, hash = false;
   DeviceChoice device;
+  LoadChoice load;
   EngineChoice engine;
   SamplingChoice sampling;
 
@@ -93,7 +94,7 @@ void print_json(const Completion& done, const Stopwatch& watch) {
 void RunCommand::run() {
   watch_interrupt();
   Device opened = device.open();
-  Model model = load_model(model_name(), opened);
+  Model model = load_model(model_name(), opened, load);
   Request asked = take(request(model));
   std::optional<JsonMode> object;
   if (json_mode) {
@@ -138,6 +139,7 @@ void add_run(CLI::App& app) {
   sub->add_flag("--hash", command->hash, "Show the hash of all logits that were sampled from");
   command->sampling.add_to(*sub);
   command->engine.add_to(*sub);
+  command->load.add_to(*sub);
   command->device.add_to(*sub);
   sub->callback([command] { command->run(); });
 }

@@ -24,7 +24,7 @@ struct ModelInfo {
   std::string architecture{};  // "llama"
   std::string name{};          // what the file calls itself; may be empty
   std::string format{};        // "gguf" or "safetensors"
-  std::string weight_types{};  // what the matrices hold, most bytes first: "Q4_1, Q8_0"
+  std::string weight_types{};  // what the packed matrices hold, most bytes first: "Q4_1, Q8_0"
   int64_t layers = 0, hidden = 0, ffn = 0, heads = 0, kv_heads = 0, head_dim = 0, vocab = 0;
   int64_t parameters = 0;
   int64_t context = 0;             // tokens the checkpoint was made for
@@ -42,10 +42,17 @@ struct LoadProgress {
   int64_t total = 0;
 };
 
+// What matrices of F32, F16 and BF16 become at load, so that they take a quarter or an eighth of
+// F32. Every matrix whose rows are a multiple of 32 long, embedding and head included; not norms,
+// biases, convolution kernels and the routers of experts, nor what the file has quantised already.
+// The bytes are those of the gguf package's own quantisers.
+enum class Quantize { none, q8_0, q4_0 };
+
 struct LoadOptions {
   // Called between tensors on the loading thread; return false to cancel.
   std::function<bool(const LoadProgress&)> on_progress{};
   LogSink log = {};
+  Quantize quantize = Quantize::none;
 };
 
 class MUMMU_API Model {
@@ -59,7 +66,8 @@ class MUMMU_API Model {
                             LoadOptions options = {});
 
   // What load would find, without reading the weights: all its checks but the payload.
-  static Result<ModelInfo> inspect(const std::string& path, const Device& device);
+  static Result<ModelInfo> inspect(const std::string& path, const Device& device,
+                                   LoadOptions options = {});
 
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;

@@ -48,6 +48,12 @@ Result<std::optional<ChatTemplate>> load_template(const Checkpoint& checkpoint) 
   return std::optional<ChatTemplate>(std::move(parsed));
 }
 
+std::optional<DType> packed_type(Quantize quantize) {
+  if (quantize == Quantize::q8_0) return DType::q8_0;
+  if (quantize == Quantize::q4_0) return DType::q4_0;
+  return {};
+}
+
 ModelInfo make_info(const Checkpoint& checkpoint, const WeightPlan& plan, const Model::Impl& impl) {
   const ModelConfig& config = checkpoint.config;
   return {.architecture = config.architecture,
@@ -92,16 +98,16 @@ void bind(const Checkpoint& checkpoint, WeightPlan& plan, Model::Impl& impl) {
 }  // namespace
 
 Result<ModelLoad> ModelLoad::plan(const std::string& path, const Device& device,
-                                  const LogSink& log) {
+                                  const LoadOptions& options) {
   ModelLoad load;
   MUMMU_TRY(auto checkpoint, open_checkpoint(path));
   load.checkpoint_ = std::make_unique<Checkpoint>(std::move(checkpoint));
   const ModelConfig& config = load.checkpoint_->config;
 
   load.plan_ = std::make_unique<WeightPlan>(load.checkpoint_->table(), load.checkpoint_->format,
-                                            device.ops());
+                                            device.ops(), packed_type(options.quantize));
   MUMMU_TRY(auto tokenizer, Tokenizer::load(load.checkpoint_->text_path));
-  MUMMU_TRY(check_tokenizer(config, tokenizer, path, log));
+  MUMMU_TRY(check_tokenizer(config, tokenizer, path, options.log));
   MUMMU_TRY(auto chat_template, load_template(*load.checkpoint_));
   load.impl_ =
       std::make_unique<Model::Impl>(Model::Impl{.info = {},

@@ -19,7 +19,8 @@ class ModelLoad {
  public:
   // Opens and checks everything but the payload.
   //   errors   those of Model::load but cancelled
-  static Result<ModelLoad> plan(const std::string& path, const Device& device, const LogSink& log);
+  static Result<ModelLoad> plan(const std::string& path, const Device& device,
+                                const LoadOptions& options);
 
   // Reads the next tensor; false when all are read.
   Result<bool> step();

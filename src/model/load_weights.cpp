@@ -3,6 +3,10 @@
 #include <bit>
 #include <cstring>
 
+#include "base/fail.h"
+#include "file/quote.h"
+#include "model/quantise.h"
+
 namespace mummu {
 
 namespace {
@@ -30,14 +34,18 @@ float widen(DType type, const std::byte* from) {
   return std::bit_cast<float>(static_cast<uint32_t>(half) << 16);
 }
 
+void widen_all(DType type, std::span<const std::byte> from, std::span<float> out) {
+  const auto size = static_cast<size_t>(info(type).bytes);
+  for (size_t i = 0; i < out.size(); ++i) out[i] = widen(type, from.data() + i * size);
+}
+
 }  // namespace
 
 Result<std::vector<float>> read_floats(const TensorTable& table, const TensorInfo& tensor) {
   std::vector<std::byte> bytes(static_cast<size_t>(tensor.size_bytes));
   MUMMU_TRY(table.read(tensor, 0, bytes));
   std::vector<float> out(static_cast<size_t>(tensor.elements()));
-  const auto size = static_cast<size_t>(info(*tensor.type).bytes);
-  for (size_t i = 0; i < out.size(); ++i) out[i] = widen(*tensor.type, bytes.data() + i * size);
+  widen_all(*tensor.type, bytes, out);
   return out;
 }
 
@@ -55,23 +63,48 @@ Result<bool> WeightLoad::step() {
   return true;
 }
 
-Result<void> WeightLoad::load_matrix(const PlannedTensor& planned) {
+Result<void> WeightLoad::read_rows(const PlannedTensor& planned, int64_t first, int64_t count,
+                                   std::span<std::byte> out) const {
   const TensorInfo& tensor = *planned.tensor;
-  const RowOrder order = planned.order;
   const int64_t row = row_bytes(*tensor.type, planned.columns);
-  const auto read = [&](int64_t first, int64_t count, std::span<std::byte> out) -> Result<void> {
-    first += planned.first_row;
-    if (order.interleaved_head_dim == 0) return table_.read(tensor, first * row, out);
-    for (int64_t i = 0; i < count; ++i) {
-      const auto target = out.subspan(static_cast<size_t>(i * row), static_cast<size_t>(row));
-      MUMMU_TRY(table_.read(tensor, order.file_row(first + i) * row, target));
-    }
-    return {};
+  first += planned.first_row;
+  if (planned.order.interleaved_head_dim == 0) return table_.read(tensor, first * row, out);
+  for (int64_t i = 0; i < count; ++i) {
+    const auto target = out.subspan(static_cast<size_t>(i * row), static_cast<size_t>(row));
+    MUMMU_TRY(table_.read(tensor, planned.order.file_row(first + i) * row, target));
+  }
+  return {};
+}
+
+Result<void> WeightLoad::quantise_rows(const PlannedTensor& planned, int64_t first, int64_t count,
+                                       std::span<std::byte> out) const {
+  const DType stored = *planned.tensor->type;
+  const auto columns = static_cast<size_t>(planned.columns);
+  const auto stored_row = static_cast<size_t>(row_bytes(stored, planned.columns));
+  const auto row = static_cast<size_t>(row_bytes(planned.type, planned.columns));
+  std::vector<std::byte> bytes(static_cast<size_t>(count) * stored_row);
+  MUMMU_TRY(read_rows(planned, first, count, bytes));
+  std::vector<float> values(columns);
+  for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+    widen_all(stored, std::span(bytes).subspan(i * stored_row, stored_row), values);
+    if (quantise_row(planned.type, values, out.subspan(i * row, row))) continue;
+    return fail(Error::corrupt, "{}: {} row {} has a value that is not finite or too large for {}",
+                table_.path(*planned.tensor), quote(planned.tensor->name),
+                planned.first_row + first + static_cast<int64_t>(i), name(planned.type));
+  }
+  return {};
+}
+
+Result<void> WeightLoad::load_matrix(const PlannedTensor& planned) {
+  const bool as_stored = planned.type == *planned.tensor->type;
+  const auto read = [&](int64_t first, int64_t count, std::span<std::byte> out) {
+    return as_stored ? read_rows(planned, first, count, out)
+                     : quantise_rows(planned, first, count, out);
   };
   MUMMU_TRY(
       *planned.matrix,
       ops_.pack(
-          {.type = *tensor.type, .rows = planned.rows, .columns = planned.columns, .read = read}));
+          {.type = planned.type, .rows = planned.rows, .columns = planned.columns, .read = read}));
   packed_bytes_ += planned.matrix->bytes();
   return {};
 }

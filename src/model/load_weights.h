@@ -18,7 +18,8 @@ class WeightLoad {
   WeightLoad(const WeightPlan& plan, Ops& ops);
 
   // Loads the next tensor; false when there was none left.
-  //   errors   corrupt (a file that was truncated meanwhile), no_memory, io
+  //   errors   corrupt (a file that was truncated meanwhile, a value that cannot be quantised),
+  //            no_memory, io
   Result<bool> step();
 
   const LoadProgress& progress() const { return progress_; }
@@ -26,6 +27,11 @@ class WeightLoad {
 
  private:
   Result<void> load_matrix(const PlannedTensor& planned);
+  // Rows [first, first + count) of a matrix as the file holds them, and quantised.
+  Result<void> read_rows(const PlannedTensor& planned, int64_t first, int64_t count,
+                         std::span<std::byte> out) const;
+  Result<void> quantise_rows(const PlannedTensor& planned, int64_t first, int64_t count,
+                             std::span<std::byte> out) const;
   Result<void> load_vector(const PlannedTensor& planned);
 
   const TensorTable& table_;

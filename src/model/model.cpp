@@ -10,7 +10,7 @@ namespace mummu {
 namespace {
 
 Result<Model> load_all(const std::string& path, const Device& device, const LoadOptions& options) {
-  MUMMU_TRY(auto load, ModelLoad::plan(path, device, options.log));
+  MUMMU_TRY(auto load, ModelLoad::plan(path, device, options));
   if (!load.info().generates)
     return fail(Error::unsupported,
                 "{}: this {} checkpoint makes vectors of texts (Embedder) and writes none: it has "
@@ -31,9 +31,10 @@ Result<Model> Model::load(const std::string& path, const Device& device, LoadOpt
   return at_edge([&] { return load_all(path, device, options); });
 }
 
-Result<ModelInfo> Model::inspect(const std::string& path, const Device& device) {
+Result<ModelInfo> Model::inspect(const std::string& path, const Device& device,
+                                 LoadOptions options) {
   return at_edge([&]() -> Result<ModelInfo> {
-    MUMMU_TRY(const auto load, ModelLoad::plan(path, device, {}));
+    MUMMU_TRY(const auto load, ModelLoad::plan(path, device, options));
     return load.info();
   });
 }

@@ -39,7 +39,7 @@ std::unique_ptr<MoeMlp> bind_experts(const ModelConfig& config, WeightPlan& plan
   part->normalise = config.normalise_shares;
   for (auto* weights : {&part->gate, &part->up, &part->down})
     *weights = std::vector<Weight>(static_cast<size_t>(config.experts));
-  plan.matrix(part->router, {"mlp.gate", "ffn_gate_inp"}, config.experts, config.hidden);
+  plan.router(part->router, {"mlp.gate", "ffn_gate_inp"}, config.experts, config.hidden);
   const std::string_view before = "mlp.experts";
   plan.experts(part->gate, before, {"gate_proj", "ffn_gate_exps"}, config.ffn, config.hidden);
   plan.experts(part->up, before, {"up_proj", "ffn_up_exps"}, config.ffn, config.hidden);

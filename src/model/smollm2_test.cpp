@@ -123,5 +123,26 @@ TEST(SmolLm2, the_same_weights_in_f32_give_the_same_logits_within_1e_3) {
   EXPECT_LE(worst, 1e-3F);
 }
 
+// The export holds the values of the Q4_1 file, so that these are the divergences that quantising
+// them once more adds.
+TEST(SmolLm2, the_f32_weights_quantised_at_load_predict_what_transformers_predicts) {
+  if (!std::filesystem::exists(kExport))
+    GTEST_SKIP() << "skipped: " << kExport
+                 << " is missing; make it with tool/make_golden.py smollm2-f32";
+  struct Bound {
+    DType type;
+    double divergence, agreement;
+  };
+  for (const Bound& bound : {Bound{DType::q8_0, 0.005, 0.97}, Bound{DType::q4_0, 0.4, 0.7}}) {
+    const auto device = open_device("cpu", {.parallel = Threads()}).value();
+    const auto loaded = load_decoder(kExport, device, bound.type).value();
+    const Figures figures = measure(loaded, DType::f16);
+    std::printf("%s: mean KL %.5f, top-1 agreement %.2f %%\n", name(bound.type).data(),
+                figures.divergence, 100 * figures.agreement);
+    EXPECT_LE(figures.divergence, bound.divergence);
+    EXPECT_GE(figures.agreement, bound.agreement);
+  }
+}
+
 }  // namespace
 }  // namespace mummu

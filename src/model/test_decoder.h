@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,13 +23,14 @@ struct LoadedDecoder {
   Ops* ops = nullptr;
 };
 
-inline Result<LoadedDecoder> load_decoder(const std::string& path, const Device& device) {
+inline Result<LoadedDecoder> load_decoder(const std::string& path, const Device& device,
+                                          std::optional<DType> quantise = {}) {
   LoadedDecoder loaded;
   MUMMU_TRY(auto checkpoint, open_checkpoint(path));
   loaded.checkpoint = std::make_unique<Checkpoint>(std::move(checkpoint));
   loaded.decoder = std::make_unique<Decoder>();
   loaded.ops = &device.ops();
-  WeightPlan plan(loaded.checkpoint->table(), loaded.checkpoint->format, device.ops());
+  WeightPlan plan(loaded.checkpoint->table(), loaded.checkpoint->format, device.ops(), quantise);
   loaded.checkpoint->family->bind(loaded.checkpoint->config, plan, *loaded.decoder);
   MUMMU_TRY(plan.check());
   WeightLoad load(plan, device.ops());

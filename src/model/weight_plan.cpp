@@ -51,8 +51,13 @@ int64_t RowOrder::file_row(int64_t row) const {
   return row - component + component % half_dim * 2 + component / half_dim;
 }
 
-WeightPlan::WeightPlan(const TensorTable& table, Format format, const Ops& ops)
-    : table_(table), format_(format), ops_(ops), claimed_(table.tensors().size(), false) {
+WeightPlan::WeightPlan(const TensorTable& table, Format format, const Ops& ops,
+                       std::optional<DType> quantise)
+    : table_(table),
+      format_(format),
+      ops_(ops),
+      quantise_(quantise),
+      claimed_(table.tensors().size(), false) {
   bare_ = format == Format::safetensors && table.find("embed_tokens.weight") != nullptr;
 }
 
@@ -117,8 +122,15 @@ void WeightPlan::note_type(const TensorInfo& tensor) {
 void WeightPlan::plan_matrix(PlannedTensor planned) {
   const TensorInfo& tensor = *planned.tensor;
   if (!tensor.type || !can_compute(*tensor.type)) return note_type(tensor);
-  packed_bytes_ += ops_.packed_bytes(*tensor.type, planned.rows, planned.columns);
+  planned.type = packed_type(planned);
+  packed_bytes_ += ops_.packed_bytes(planned.type, planned.rows, planned.columns);
   planned_.push_back(planned);
+}
+
+DType WeightPlan::packed_type(const PlannedTensor& planned) const {
+  const DType stored = *planned.tensor->type;
+  const bool fits = quantise_ && planned.columns % info(*quantise_).elements == 0;
+  return fits && is_float(stored) && !planned.exact ? *quantise_ : stored;
 }
 
 void WeightPlan::matrix(Weight& slot, Name name, int64_t rows, int64_t columns, RowOrder order) {
@@ -126,6 +138,13 @@ void WeightPlan::matrix(Weight& slot, Name name, int64_t rows, int64_t columns, 
   if (tensor)
     plan_matrix(
         {.tensor = tensor, .matrix = &slot, .rows = rows, .columns = columns, .order = order});
+}
+
+void WeightPlan::router(Weight& slot, Name name, int64_t experts, int64_t columns) {
+  const TensorInfo* tensor = claim(full(name, ".weight"), std::array{experts, columns});
+  if (tensor)
+    plan_matrix(
+        {.tensor = tensor, .matrix = &slot, .rows = experts, .columns = columns, .exact = true});
 }
 
 void WeightPlan::experts(std::vector<Weight>& slots, std::string_view before, Name after,
@@ -212,8 +231,7 @@ std::string WeightPlan::types() const {
   std::map<std::string_view, int64_t> bytes;
   for (const PlannedTensor& planned : planned_)
     if (planned.matrix)
-      bytes[name(*planned.tensor->type)] +=
-          planned.rows * row_bytes(*planned.tensor->type, planned.columns);
+      bytes[name(planned.type)] += planned.rows * row_bytes(planned.type, planned.columns);
   std::vector<std::pair<int64_t, std::string_view>> order;
   for (const auto& [type, size] : bytes) order.emplace_back(-size, type);
   std::sort(order.begin(), order.end());

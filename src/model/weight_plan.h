@@ -6,6 +6,7 @@
 // plan. The slots must stay where they are until then.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,14 +46,19 @@ struct PlannedTensor {
   std::vector<float>* host = nullptr;
   int64_t first_row = 0;  // of a matrix, in the file's tensor
   int64_t rows = 1, columns = 0;
+  DType type = DType::f32;  // of a matrix, as it is packed: the file's, or what it is quantised to
+  bool exact = false;       // of a matrix: never quantised
   bool transposed = false;  // the file's (columns, rows) numbers
   RowOrder order = {};
 };
 
 class WeightPlan {
  public:
-  // `table` must outlive the plan.
-  WeightPlan(const TensorTable& table, Format format, const Ops& ops);
+  // `table` must outlive the plan. With `quantise` (q8_0 or q4_0) matrices of F32, F16 and BF16
+  // whose columns are a multiple of 32 become that type; routers stay, as do vectors and
+  // convolution kernels, which are no matrices here.
+  WeightPlan(const TensorTable& table, Format format, const Ops& ops,
+             std::optional<DType> quantise = {});
 
   Format format() const { return format_; }
 
@@ -67,6 +73,8 @@ class WeightPlan {
 
   // A matrix of NAME.weight.
   void matrix(Weight& slot, Name name, int64_t rows, int64_t columns, RowOrder order = {});
+  // A matrix that stays as the file holds it: a choice among experts hangs on its last bits.
+  void router(Weight& slot, Name name, int64_t experts, int64_t columns);
   // A vector, widened to f32, of NAME.weight or NAME.bias.
   void weight_vector(Tensor& slot, Name name, int64_t columns);
   void bias(Tensor& slot, Name name, int64_t columns, RowOrder order = {});
@@ -102,7 +110,7 @@ class WeightPlan {
   int64_t file_bytes() const { return file_bytes_; }      // of what will be read
   int64_t packed_bytes() const { return packed_bytes_; }  // of what that makes on the device
   int64_t parameters() const { return parameters_; }
-  // The types of the matrices, most bytes first: "Q4_1, Q8_0".
+  // The types of the packed matrices, most bytes first: "Q4_1, Q8_0".
   std::string types() const;
 
  private:
@@ -110,6 +118,7 @@ class WeightPlan {
   bool is_ignored(std::string_view name) const;
   const TensorInfo* claim(const std::string& name, std::span<const int64_t> shape);
   void plan_matrix(PlannedTensor planned);
+  DType packed_type(const PlannedTensor& planned) const;
   void plan_vector(PlannedTensor planned, const std::string& name, std::span<const int64_t> shape);
   void note_type(const TensorInfo& tensor);
 
@@ -117,6 +126,7 @@ class WeightPlan {
   Format format_;
   const Ops& ops_;
   bool bare_ = false;
+  std::optional<DType> quantise_;
   std::string prefix_;
   std::vector<bool> claimed_;  // by index of the table
   std::vector<std::string> ignored_suffixes_, ignored_prefixes_;

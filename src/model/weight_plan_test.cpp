@@ -18,9 +18,9 @@ TensorInfo tensor(std::string name, std::vector<int64_t> shape,
 
 class WeightPlanTest : public testing::Test {
  protected:
-  WeightPlan plan(std::vector<TensorInfo> tensors) {
+  WeightPlan plan(std::vector<TensorInfo> tensors, std::optional<DType> quantise = {}) {
     table_ = TensorTable::make(FileReader::from_bytes("a.gguf", {}), std::move(tensors)).value();
-    return WeightPlan(table_, Format::gguf, device_.ops());
+    return WeightPlan(table_, Format::gguf, device_.ops(), quantise);
   }
 
   Device device_ = open_device("cpu").value();
@@ -55,6 +55,42 @@ TEST_F(WeightPlanTest, a_type_alone_is_unsupported_and_named) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Error::unsupported);
   EXPECT_THAT(result.error().message, HasSubstr("c.weight is IQ2_XS"));
+}
+
+TEST_F(WeightPlanTest, quantising_takes_float_matrices_whose_rows_are_whole_blocks) {
+  for (DType to : {DType::q8_0, DType::q4_0}) {
+    WeightPlan quantised = plan(
+        {tensor("f32.weight", {4, 64}), tensor("f16.weight", {4, 32}, DType::f16, "F16"),
+         tensor("bf16.weight", {4, 96}, DType::bf16, "BF16"), tensor("experts.weight", {2, 4, 32}),
+         tensor("narrow.weight", {4, 48}), tensor("router.weight", {4, 64}),
+         tensor("q6_k.weight", {4, 256}, DType::q6_k, "Q6_K"), tensor("norm.weight", {64}),
+         tensor("kernel.weight", {32, 64})},
+        to);
+    quantised.matrix(matrix_, {"", "f32"}, 4, 64);
+    quantised.matrix(matrix_, {"", "f16"}, 4, 32);
+    quantised.matrix(matrix_, {"", "bf16"}, 4, 96);
+    std::vector<Weight> experts(2);
+    quantised.experts(experts, "", {"", "experts"}, 4, 32);
+    quantised.matrix(matrix_, {"", "narrow"}, 4, 48);
+    quantised.router(matrix_, {"", "router"}, 4, 64);
+    quantised.matrix(matrix_, {"", "q6_k"}, 4, 256);
+    quantised.weight_vector(vector_, {"", "norm"}, 64);
+    quantised.kernel(vector_, {"", "kernel"}, 32, 64);
+    ASSERT_TRUE(quantised.check());
+    int64_t packed = 0;
+    for (const PlannedTensor& planned : quantised.in_file_order()) {
+      const std::string& name = planned.tensor->name;
+      if (!planned.matrix) {
+        packed += planned.rows * planned.columns * 4;
+        continue;
+      }
+      packed += device_.ops().packed_bytes(planned.type, planned.rows, planned.columns);
+      const bool stays =
+          name == "narrow.weight" || name == "router.weight" || name == "q6_k.weight";
+      EXPECT_EQ(planned.type, stays ? *planned.tensor->type : to) << name;
+    }
+    EXPECT_EQ(quantised.packed_bytes(), packed);
+  }
 }
 
 TEST_F(WeightPlanTest, ignored_tensors_may_be_there) {

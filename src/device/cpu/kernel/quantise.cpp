@@ -5,6 +5,7 @@
 //   f32   d[T]     the scale
 //   f32   s[T]     sum_a = d * f32(sum of q)
 //   i32   c[T]     -8 * sum of q: what turns unsigned nibbles into signed ones
+//   i32   h[T]     -32 * sum of the first 16 q: the same for the first half of a Q6_K block
 // so that a kernel reads a tile front to back, every address a constant from one pointer.
 
 #include "device/cpu/kernel/block.h"
