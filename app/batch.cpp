@@ -16,6 +16,7 @@ struct BatchCommand {
   std::string model = kDefaultModel, input, output, system;
   int64_t parallel = 16, kv_tokens = 0;
   DeviceChoice device;
+  LoadChoice load;
   EngineChoice engine;
   SamplingChoice sampling;
 
@@ -58,7 +59,7 @@ void BatchCommand::run() {
     fail(fmt::format("{} is the input and the output", input));
   BatchOutput answers(output);
   Device opened = device.open();
-  Model loaded = load_model(model, opened);
+  Model loaded = load_model(model, opened, load);
   if (!loaded.chat_template()) fail(fmt::format("{} has no chat template", model));
   JsonModes json(loaded);
   Engine runner(loaded, engine_options(loaded));
@@ -100,6 +101,7 @@ void add_batch(CLI::App& app) {
       ->capture_default_str();
   command->sampling.add_to(*sub);
   command->engine.add_to(*sub);
+  command->load.add_to(*sub);
   command->device.add_to(*sub);
   sub->callback([command] { command->run(); });
 }

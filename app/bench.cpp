@@ -1,5 +1,9 @@
 // mummu bench MODEL -p 512 -n 64: tokens a second of prefill and decode, beside what the memory can
-// do in the same run.
+// do in the same run. mummu bench --load: bytes a second of a load, beside what the page cache can
+// do.
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -47,12 +51,13 @@ double read_gbps(int threads) {
 struct BenchCommand {
   std::string model = kDefaultModel;
   int64_t prompt = 512, answer = 64, repeats = 5;
-  bool json = false;
+  bool json = false, load_only = false;
   EngineChoice engine;
   DeviceChoice device;
   LoadChoice load;
 
   void run();
+  void run_load();
 };
 
 struct Times {
@@ -85,7 +90,79 @@ Times measure(const Model& model, const EngineOptions& options, int64_t prompt, 
   return times;
 }
 
+// Bytes a second that pread copies from the page cache, in one thread.
+double pread_gbps(const std::vector<std::string>& files) {
+  std::vector<char> buffer(size_t{1} << 20);
+  int64_t bytes = 0;
+  const auto start = Clock::now();
+  for (const std::string& path : files) {
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) fail(fmt::format("cannot open {}", path));
+    ssize_t got = 0;
+    for (off_t at = 0; (got = pread(file, buffer.data(), buffer.size(), at)) > 0; at += got)
+      bytes += got;
+    close(file);
+  }
+  return static_cast<double>(bytes) / 1e9 /
+         std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// One load: how long all of it took, and its weights.
+struct LoadTimes {
+  double seconds = 0, weights_gbps = 0;
+};
+
+LoadTimes time_load(const std::string& path, const Device& device, Quantize quantize) {
+  Clock::time_point first, last;
+  LoadOptions options;
+  options.quantize = quantize;
+  options.on_progress = [&](const LoadProgress& progress) {
+    last = Clock::now();
+    if (progress.bytes == 0) first = last;
+    return !interrupted();
+  };
+  const auto start = Clock::now();
+  const Model model = take(Model::load(path, device, std::move(options)));
+  const double weights = std::chrono::duration<double>(last - first).count();
+  return {.seconds = std::chrono::duration<double>(Clock::now() - start).count(),
+          .weights_gbps = static_cast<double>(model.info().file_bytes) / 1e9 / weights};
+}
+
+void BenchCommand::run_load() {
+  Device opened = device.open();
+  const std::string path = find_model(model);
+  const ModelInfo info = take(Model::inspect(path, opened, {.quantize = load.quantize}));
+  pread_gbps(info.files);  // brings all of them into the page cache
+  std::vector<double> cache, weights, seconds, ratios;
+  for (int64_t i = 0; i < repeats; ++i) {
+    cache.push_back(pread_gbps(info.files));
+    const LoadTimes times = time_load(path, opened, load.quantize);
+    weights.push_back(times.weights_gbps);
+    seconds.push_back(times.seconds);
+    ratios.push_back(times.weights_gbps / cache.back());
+  }
+  if (json) {
+    nlohmann::ordered_json out;
+    out["model"] = model;
+    out["threads"] = opened.info().threads;
+    out["file_bytes"] = info.file_bytes;
+    out["packed_bytes"] = info.packed_bytes;
+    out["load_seconds"] = median(seconds);
+    out["weights_gbps"] = median(weights);
+    out["pread_gbps"] = median(cache);
+    out["ratio"] = median(ratios);
+    fmt::print("{}\n", out.dump());
+    return;
+  }
+  fmt::print(
+      "weights {} at {:.1f} GB/s, {:.2f} of the {:.1f} GB/s that pread copies from the page cache; "
+      "all of the load {:.0f} ms, {} in memory, {} threads\n",
+      human_bytes(info.file_bytes), median(weights), median(ratios), median(cache),
+      median(seconds) * 1e3, human_bytes(info.packed_bytes), opened.info().threads);
+}
+
 void BenchCommand::run() {
+  if (load_only) return run_load();
   Device opened = device.open();
   Model loaded = load_model(model, opened, load);
   EngineOptions options = engine.options();
@@ -127,7 +204,7 @@ void BenchCommand::run() {
 
 void add_bench(CLI::App& app) {
   auto command = std::make_shared<BenchCommand>();
-  CLI::App* sub = app.add_subcommand("bench", "Measure prefill and decode");
+  CLI::App* sub = app.add_subcommand("bench", "Measure prefill and decode, or a load");
   sub->add_option("model", command->model, "A file, a folder or a name")->capture_default_str();
   sub->add_option("-p,--prompt", command->prompt, "Prompt tokens")
       ->check(CLI::PositiveNumber)
@@ -138,6 +215,7 @@ void add_bench(CLI::App& app) {
   sub->add_option("-r,--repeats", command->repeats, "Repeats; the median counts")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  sub->add_flag("--load", command->load_only, "Measure how fast the model is loaded instead");
   sub->add_flag("--json", command->json, "Print one JSON document");
   command->engine.add_to(*sub);
   command->load.add_to(*sub);

@@ -27,11 +27,12 @@ struct ModelInfo {
   std::string weight_types{};  // what the packed matrices hold, most bytes first: "Q4_1, Q8_0"
   int64_t layers = 0, hidden = 0, ffn = 0, heads = 0, kv_heads = 0, head_dim = 0, vocab = 0;
   int64_t parameters = 0;
-  int64_t context = 0;             // tokens the checkpoint was made for
-  int64_t file_bytes = 0;          // weights as stored
-  int64_t packed_bytes = 0;        // weights as they lie in the device's memory
-  int64_t kv_bytes_per_token = 0;  // at the default KV type (f16)
-  bool generates = true;           // false: made for vectors only; an Embedder loads it
+  int64_t context = 0;               // tokens the checkpoint was made for
+  std::vector<std::string> files{};  // that hold the weights
+  int64_t file_bytes = 0;            // weights as stored
+  int64_t packed_bytes = 0;          // weights as they lie in the device's memory
+  int64_t kv_bytes_per_token = 0;    // at the default KV type (f16)
+  bool generates = true;             // false: made for vectors only; an Embedder loads it
   bool has_chat_template = false;
   std::vector<TokenId> end_ids{};  // end-of-sequence ids, from the files
 };

@@ -97,7 +97,7 @@ Result<EmbedderInfo> make_info(const EmbedConfig& config, const ModelInfo& model
 Result<Embedder> load_all(const std::string& path, const Device& device,
                           const LoadOptions& options) {
   MUMMU_TRY(const EmbedConfig config, read_config(path));
-  MUMMU_TRY(auto load, ModelLoad::plan(config.checkpoint, device, options.log));
+  MUMMU_TRY(auto load, ModelLoad::plan(config.checkpoint, device, options));
   MUMMU_TRY(auto info, make_info(config, load.info(), load.tokenizer(), path));
   while (true) {
     if (options.on_progress && !options.on_progress(load.progress()))

@@ -54,6 +54,12 @@ std::optional<DType> packed_type(Quantize quantize) {
   return {};
 }
 
+std::vector<std::string> paths(const TensorTable& table) {
+  std::vector<std::string> out;
+  for (const FileReader& file : table.files()) out.push_back(file.path());
+  return out;
+}
+
 ModelInfo make_info(const Checkpoint& checkpoint, const WeightPlan& plan, const Model::Impl& impl) {
   const ModelConfig& config = checkpoint.config;
   return {.architecture = config.architecture,
@@ -69,6 +75,7 @@ ModelInfo make_info(const Checkpoint& checkpoint, const WeightPlan& plan, const 
           .vocab = config.vocab,
           .parameters = plan.parameters(),
           .context = config.context,
+          .files = paths(checkpoint.table()),
           .file_bytes = plan.file_bytes(),
           .packed_bytes = plan.packed_bytes(),
           .kv_bytes_per_token = impl.decoder.page_bytes(DType::f16) / kPageTokens,

@@ -84,12 +84,11 @@ Result<int64_t> load_with_last(float last, DType quantise) {
   std::memcpy(bytes.data(), values.data(), bytes.size());
   const auto size = static_cast<int64_t>(bytes.size());
   const TensorTable table =
-      TensorTable::make(FileReader::from_bytes("a.gguf", std::move(bytes)),
-                        {{.name = "w.weight",
-                          .type = DType::f32,
-                          .type_name = "F32",
-                          .shape = {2, 32},
-                          .size_bytes = size}})
+      TensorTable::make(FileReader::from_bytes("a.gguf", std::move(bytes)), {{.name = "w.weight",
+                                                                              .type = DType::f32,
+                                                                              .type_name = "F32",
+                                                                              .shape = {2, 32},
+                                                                              .size_bytes = size}})
           .value();
   const auto device = open_device("cpu").value();
   WeightPlan plan(table, Format::gguf, device.ops(), quantise);

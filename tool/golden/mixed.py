@@ -57,7 +57,7 @@ def main() -> int:
             qtype = qtype_of(stored)
             return numpy.stack([raw[qtype, row.tobytes()] for row in matrix]), qtype
 
-        tiny_gguf.write(temporary, config, merges, bytes_of)
+        tiny_gguf.write(temporary, config, merges, quantise=bytes_of)
         shutil.move(temporary / "model.gguf", folder / "model.gguf")
     save_file({name: values[name] for name in ("ids", "rows", "hidden", "logits")},
               str(folder / "expected.safetensors"))

@@ -85,7 +85,7 @@ def finish(writer):
     writer.close()
 
 
-def write(folder, config, merges, quantise=None):
+def write(folder, config, merges, spec={}, quantise=None):
     """`quantise(stored name, matrix)` gives a matrix's bytes and GGUF type; without it all is F32."""
     architecture = config.model_type
     writer = gguf.GGUFWriter(str(folder / "model.gguf"), architecture)
