@@ -26,16 +26,18 @@ def value(kind, data):
 
 
 def gguf(keys, tensors, version=3, alignment=32):
-    """tensors: (name, dimensions with the innermost first, type number, bytes)"""
+    """tensors: (name, dimensions with the innermost first, type number, bytes or how many)"""
     out = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(keys))
     for key, kind, data in keys:
         out += string(key) + struct.pack("<I", kind) + value(kind, data)
     offset, data = 0, b""
-    for name, dimensions, number, size in tensors:
+    for name, dimensions, number, content in tensors:
+        content = bytes(range(content)) if isinstance(content, int) else content
+        size = len(content)
         out += string(name) + struct.pack("<I", len(dimensions))
         out += b"".join(struct.pack("<Q", d) for d in dimensions) + struct.pack("<IQ", number, offset)
         padded = -(-size // alignment) * alignment
-        data += bytes(range(size)) + b"\0" * (padded - size)
+        data += content + b"\0" * (padded - size)
         offset += padded
     return out + b"\0" * (-len(out) % alignment) + data
 

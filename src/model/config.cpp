@@ -43,10 +43,17 @@ Result<void> check_yarn(const RopeConfig& rope, std::string_view where) {
   return fail(Error::corrupt, "{}: rope theta is {}, yarn needs more than 1", where, rope.theta);
 }
 
+// Below one, angles would grow without bound.
+Result<void> at_least_one(std::string_view where, std::string_view what, double value) {
+  MUMMU_TRY(positive(where, what, value));
+  if (value >= 1) return {};
+  return fail(Error::corrupt, "{}: {} is {}, expected 1 or more", where, what, value);
+}
+
 Result<void> check_rope(const ModelConfig& config, std::string_view where) {
   const RopeConfig& rope = config.rope;
-  MUMMU_TRY(positive(where, "rope theta", rope.theta));
-  MUMMU_TRY(positive(where, "rope factor", rope.factor));
+  MUMMU_TRY(at_least_one(where, "rope theta", rope.theta));
+  MUMMU_TRY(at_least_one(where, "rope factor", rope.factor));
   if (rope.rotary_dim < 2 || rope.rotary_dim % 2 != 0 || rope.rotary_dim > config.head_dim)
     return fail(
         Error::corrupt,
@@ -60,7 +67,7 @@ Result<void> check_rope(const ModelConfig& config, std::string_view where) {
 }
 
 Result<void> check_experts(const ModelConfig& config, std::string_view where) {
-  if (config.experts == 0) return {};
+  if (!config.mixture) return {};
   MUMMU_TRY(within(where, "the number of experts", config.experts, kMaxExperts));
   return within(where, "the number of experts of a token", config.top_k, config.experts);
 }

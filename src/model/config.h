@@ -30,7 +30,8 @@ struct ModelConfig {
 
   int64_t token_types = 0;  // encoders: kinds of token; their positions are a table, not a rotation
 
-  int64_t experts = 0, top_k = 0;  // mixtures: how many there are, how many a token goes to
+  bool mixture = false;            // of experts
+  int64_t experts = 0, top_k = 0;  // how many there are, how many a token goes to
   bool normalise_shares = false;   // the shares of a token's experts add up to one
 
   std::vector<bool> attention_layers = {};  // hybrids: which layers attend; the others convolve

@@ -80,13 +80,21 @@ constexpr Refusal kCorrupt[] = {
     {R"({"rope_theta": -10000})", Error::corrupt, "theta"},
     {R"({"eos_token_id": 100})", Error::corrupt, "id 100 is outside the vocabulary"},
     {R"({"eos_token_id": [2, -1]})", Error::corrupt, "-1"},
-    {R"({"partial_rotary_factor": 0.01})", Error::corrupt, "rotated"},
+    {R"({"rope_theta": 0.5})", Error::corrupt, "theta is 0.5"},
+    {R"({"rope_theta": "10000"})", Error::corrupt, "rope_theta"},
+    {R"({"rope_scaling": {"rope_type": "linear", "factor": 0.25}})", Error::corrupt,
+     "factor is 0.25"},
     {R"({"rope_scaling": {"rope_type": "linear"}})", Error::corrupt, "factor"},
     {R"({"rope_scaling": {"rope_type": "linear", "factor": 0}})", Error::corrupt, "factor is 0"},
     {R"({"rope_scaling": {"rope_type": "linear", "type": "yarn", "factor": 2}})", Error::corrupt,
      "against type"},
     {R"({"rope_scaling": {"rope_type": "linear", "factor": 2},
          "rope_parameters": {"rope_type": "linear", "factor": 4}})",
+     Error::corrupt, "contradict"},
+    {R"({"rope_scaling": {"type": "llama3", "factor": 8, "low_freq_factor": 1,
+         "high_freq_factor": 4},
+         "rope_parameters": {"rope_type": "llama3", "factor": 8, "low_freq_factor": 2,
+         "high_freq_factor": 4}})",
      Error::corrupt, "contradict"},
     {R"({"rope_parameters": {"rope_theta": 500.0, "rope_type": "default"}})", Error::corrupt,
      "rope_theta 10000"},
@@ -98,6 +106,12 @@ constexpr Refusal kCorrupt[] = {
 constexpr Refusal kUnsupported[] = {
     {R"({"model_type": "gpt2"})", Error::unsupported, "known are llama"},
     {R"({"hidden_act": "gelu"})", Error::unsupported, "hidden_act 'gelu'"},
+    {R"({"partial_rotary_factor": 0.5})", Error::unsupported, "partial_rotary_factor of 0.5"},
+    {R"({"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.25}})",
+     Error::unsupported, "partial_rotary_factor of 0.25"},
+    {R"({"model_type": "qwen2", "use_sliding_window": true, "sliding_window": 64,
+         "max_window_layers": 1})",
+     Error::unsupported, "window of 64"},
     {R"({"mlp_bias": true})", Error::unsupported, "mlp_bias"},
     {R"({"quantization_config": {"bits": 4}})", Error::unsupported, "quantization_config"},
     {R"({"rope_scaling": {"type": "dynamic", "factor": 2}})", Error::unsupported, "'dynamic'"},
@@ -132,6 +146,43 @@ TEST(Config, a_window_that_changes_nothing_is_none) {
   patched(R"({"sliding_window": 64, "use_sliding_window": false})");
   patched(R"({"sliding_window": 64, "max_window_layers": 2})");
   patched(R"({"sliding_window": 64, "layer_types": ["full_attention", "full_attention"]})");
+}
+
+TEST(Config, qwen_uses_no_window_unless_the_file_says_so) {
+  for (const char* family : {"qwen2", "qwen3"}) {
+    const std::string patch = std::string(R"({"sliding_window": 64, "max_window_layers": 0,
+      "model_type": ")") + family +
+                              "\"}";
+    patched(patch.c_str());
+  }
+}
+
+TEST(Config, shares_of_experts_add_up_to_one_only_where_the_file_says_so) {
+  constexpr const char* kOlmoe =
+      R"({"model_type": "olmoe", "num_experts": 8, "num_experts_per_tok": 2})";
+  EXPECT_FALSE(patched(kOlmoe).normalise_shares);
+  json config = plain();
+  config.merge_patch(json::parse(kOlmoe));
+  config["norm_topk_prob"] = true;
+  EXPECT_TRUE(read(config)->normalise_shares);
+}
+
+TEST(Config, heads_are_tied_as_the_architecture_does_it_where_the_file_says_nothing) {
+  EXPECT_FALSE(patched("{}").tied_head);
+  EXPECT_FALSE(patched(R"({"model_type": "qwen2"})").tied_head);
+  EXPECT_FALSE(patched(R"({"model_type": "qwen3"})").tied_head);
+  EXPECT_TRUE(patched(R"({"model_type": "lfm2", "full_attn_idxs": [1]})").tied_head);
+  EXPECT_FALSE(patched(R"({"model_type": "lfm2", "full_attn_idxs": [1], "tie_embedding": false})")
+                   .tied_head);
+}
+
+TEST(Config, the_older_spelling_of_lfm2_is_the_same) {
+  const ModelConfig config = patched(R"({"model_type": "lfm2", "full_attn_idxs": [1],
+      "block_ff_dim": 12288, "block_auto_adjust_ff_dim": true, "block_multiple_of": 256})");
+  EXPECT_EQ(config.ffn, 8192);
+  EXPECT_THAT(config.attention_layers, testing::ElementsAre(false, true));
+  EXPECT_EQ(config.conv_length, 3);
+  EXPECT_EQ(config.rope.theta, 10000);
 }
 
 TEST(Config, the_three_spellings_of_rope_scaling_are_the_same) {

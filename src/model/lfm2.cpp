@@ -38,10 +38,11 @@ Result<void> adjust_ffn(const JsonObject& file, ModelConfig& config) {
   if (!adjust.value_or(true)) return {};
   MUMMU_TRY(const auto factor, file.find_double("block_ffn_dim_multiplier"));
   MUMMU_TRY(const auto multiple, file.find_int("block_multiple_of"));
+  constexpr int64_t kMaxWidth = 1 << 30;  // what is left to check_config
   const int64_t step = multiple.value_or(256);
   const double width =
       std::floor(factor.value_or(1) * std::floor(2.0 * static_cast<double>(config.ffn) / 3));
-  if (step < 1 || !(width >= 1 && width < 1e9))
+  if (step < 1 || step > kMaxWidth || !(width >= 1 && width <= kMaxWidth))
     return fail(Error::corrupt, "{}: a feed-forward size of {} in steps of {}", file.where(), width,
                 step);
   config.ffn = (static_cast<int64_t>(width) + step - 1) / step * step;
@@ -58,6 +59,7 @@ Result<void> read_layer_kinds(const JsonObject& file, ModelConfig& config) {
                     file.where(), quote(type));
       config.attention_layers.push_back(type == "full_attention");
     }
+    if (types->empty()) return fail(Error::corrupt, "{}: layer_types is empty", file.where());
     return {};
   }
   MUMMU_TRY(const auto indices, file.get_ints("full_attn_idxs"));
@@ -97,7 +99,10 @@ Result<ModelConfig> from_gguf(const Gguf& file) {
     config.attention_layers.push_back(heads != 0);
   }
   MUMMU_TRY(config.conv_length, file.get_i64("lfm2.shortconv.l_cache"));
-  config.conv_bias = false;
+  const auto is_bias = [](const TensorInfo& tensor) {
+    return tensor.name.ends_with(".shortconv.conv.bias");
+  };
+  config.conv_bias = std::any_of(file.tensors().begin(), file.tensors().end(), is_bias);
   config.qkv_bias = config.output_bias = false;
   return config;
 }

@@ -17,6 +17,7 @@ Result<ModelConfig> from_json(const JsonObject& file) {
   MUMMU_TRY(refuse_window(file, config, {}));
   if (file.has("clip_qkv"))
     return fail(Error::unsupported, "{}: clip_qkv is not supported", file.where());
+  config.mixture = true;
   MUMMU_TRY(config.experts, file.get_int("num_experts"));
   MUMMU_TRY(config.top_k, file.get_int("num_experts_per_tok"));
   MUMMU_TRY(const auto normalise, file.find_bool("norm_topk_prob"));
@@ -26,6 +27,7 @@ Result<ModelConfig> from_json(const JsonObject& file) {
 
 Result<ModelConfig> from_gguf(const Gguf& file) {
   MUMMU_TRY(auto config, read_config_gguf(file, "attention.layer_norm_rms_epsilon"));
+  config.mixture = true;
   MUMMU_TRY(config.experts, file.get_i64("olmoe.expert_count"));
   MUMMU_TRY(config.top_k, file.get_i64("olmoe.expert_used_count"));
   MUMMU_TRY(const auto normalise, file.find_bool("olmoe.expert_weights_norm"));
@@ -37,13 +39,12 @@ std::unique_ptr<MoeMlp> bind_experts(const ModelConfig& config, WeightPlan& plan
   auto part = std::make_unique<MoeMlp>();
   part->top_k = config.top_k;
   part->normalise = config.normalise_shares;
-  for (auto* weights : {&part->gate, &part->up, &part->down})
-    *weights = std::vector<Weight>(static_cast<size_t>(config.experts));
-  plan.router(part->router, {"mlp.gate", "ffn_gate_inp"}, config.experts, config.hidden);
+  const int64_t count = config.experts, ffn = config.ffn, hidden = config.hidden;
+  plan.router(part->router, {"mlp.gate", "ffn_gate_inp"}, count, hidden);
   const std::string_view before = "mlp.experts";
-  plan.experts(part->gate, before, {"gate_proj", "ffn_gate_exps"}, config.ffn, config.hidden);
-  plan.experts(part->up, before, {"up_proj", "ffn_up_exps"}, config.ffn, config.hidden);
-  plan.experts(part->down, before, {"down_proj", "ffn_down_exps"}, config.hidden, config.ffn);
+  plan.experts(part->gate, before, {"gate_proj", "ffn_gate_exps"}, count, ffn, hidden);
+  plan.experts(part->up, before, {"up_proj", "ffn_up_exps"}, count, ffn, hidden);
+  plan.experts(part->down, before, {"down_proj", "ffn_down_exps"}, count, hidden, ffn);
   return part;
 }
 

@@ -2,7 +2,6 @@
 // generations of the format.
 //   source   transformers, modeling_rope_utils: the keys and what stands in for an absent one
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/fail.h"
@@ -66,14 +65,20 @@ Result<void> read_yarn(const JsonObject& object, int64_t context, RopeConfig& ro
   return {};
 }
 
+// None of our families turns only a part of a head.
+Result<void> refuse_partial(const JsonObject& object) {
+  MUMMU_TRY(const double part, double_or(object, "partial_rotary_factor", 1));
+  if (part == 1) return {};
+  return fail(Error::unsupported, "{}: a partial_rotary_factor of {} is not supported",
+              object.where(), part);
+}
+
 // What one of the two objects says on top of `base`.
 Result<RopeConfig> read_object(const JsonObject& config, const JsonObject& object,
                                const ModelConfig& model, RopeConfig base) {
   MUMMU_TRY(base.kind, kind_of(object));
   MUMMU_TRY(base.theta, double_or(object, "rope_theta", base.theta));
-  MUMMU_TRY(const double part, double_or(object, "partial_rotary_factor", 1));
-  if (part != 1)
-    base.rotary_dim = static_cast<int64_t>(std::floor(static_cast<double>(model.head_dim) * part));
+  MUMMU_TRY(refuse_partial(object));
   MUMMU_TRY(const double trained, double_or(config, "original_max_position_embeddings",
                                             static_cast<double>(model.context)));
   MUMMU_TRY(base.original_context, double_or(object, "original_max_position_embeddings", trained));
@@ -88,7 +93,9 @@ Result<RopeConfig> read_object(const JsonObject& config, const JsonObject& objec
 bool same(const RopeConfig& a, const RopeConfig& b) {
   return a.kind == b.kind && a.theta == b.theta && a.rotary_dim == b.rotary_dim &&
          a.factor == b.factor && a.attention_factor == b.attention_factor &&
-         (a.kind == RopeKind::standard || a.original_context == b.original_context);
+         (a.kind == RopeKind::standard || a.original_context == b.original_context) &&
+         a.low_freq_factor == b.low_freq_factor && a.high_freq_factor == b.high_freq_factor &&
+         a.beta_fast == b.beta_fast && a.beta_slow == b.beta_slow && a.truncate == b.truncate;
 }
 
 }  // namespace
@@ -99,8 +106,7 @@ Result<RopeConfig> read_rope_json(const JsonObject& config, const ModelConfig& m
   base.rotary_dim = model.head_dim;
   MUMMU_TRY(const auto theta, config.find_double("rope_theta"));
   base.theta = theta.value_or(default_theta);
-  MUMMU_TRY(const double part, double_or(config, "partial_rotary_factor", 1));
-  base.rotary_dim = static_cast<int64_t>(std::floor(static_cast<double>(model.head_dim) * part));
+  MUMMU_TRY(refuse_partial(config));
 
   MUMMU_TRY(const auto parameters, config.find_object("rope_parameters"));
   MUMMU_TRY(const auto scaling, config.find_object("rope_scaling"));

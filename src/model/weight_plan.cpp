@@ -116,7 +116,9 @@ const TensorInfo* WeightPlan::claim(const std::string& name, std::span<const int
 }
 
 void WeightPlan::note_type(const TensorInfo& tensor) {
-  types_.push_back(fmt::format("{} is {}", shown(tensor.name), tensor.type_name));
+  std::string note = fmt::format("{} is {}", shown(tensor.name), tensor.type_name);
+  // The parts of one tensor say it once.
+  if (types_.empty() || types_.back() != note) types_.push_back(std::move(note));
 }
 
 void WeightPlan::plan_matrix(PlannedTensor planned) {
@@ -148,16 +150,24 @@ void WeightPlan::router(Weight& slot, Name name, int64_t experts, int64_t column
 }
 
 void WeightPlan::experts(std::vector<Weight>& slots, std::string_view before, Name after,
-                         int64_t rows, int64_t columns) {
+                         int64_t count, int64_t rows, int64_t columns) {
   if (format_ == Format::safetensors) {
+    expert_tensors_ += count;
+    // A configuration may claim any number of them; only what can be there takes memory.
+    if (expert_tensors_ > static_cast<int64_t>(table_.tensors().size())) {
+      missing_.push_back(
+          fmt::format("{}{}.0 to {}.{}.weight", prefix_, before, count - 1, after.safetensors));
+      return;
+    }
+    slots = std::vector<Weight>(static_cast<size_t>(count));
     for (size_t e = 0; e < slots.size(); ++e) {
       const std::string name = fmt::format("{}.{}.{}", before, e, after.safetensors);
       matrix(slots[e], {name, {}}, rows, columns);
     }
     return;
   }
-  const auto count = static_cast<int64_t>(slots.size());
   const TensorInfo* tensor = claim(full(after, ".weight"), std::array{count, rows, columns});
+  if (tensor) slots = std::vector<Weight>(static_cast<size_t>(count));
   for (int64_t e = 0; tensor && e < count; ++e)
     plan_matrix({.tensor = tensor,
                  .matrix = &slots[static_cast<size_t>(e)],

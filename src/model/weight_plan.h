@@ -80,8 +80,9 @@ class WeightPlan {
   void bias(Tensor& slot, Name name, int64_t columns, RowOrder order = {});
 
   // One matrix per expert: tensors BEFORE.N.AFTER.weight of safetensors, or one tensor of all.
-  void experts(std::vector<Weight>& slots, std::string_view before, Name after, int64_t rows,
-               int64_t columns);
+  // `slots` stays empty where the checkpoint cannot have so many.
+  void experts(std::vector<Weight>& slots, std::string_view before, Name after, int64_t count,
+               int64_t rows, int64_t columns);
   // A convolution's taps of NAME.weight, (channels, 1, length) or (channels, length) in the file,
   // as (length, channels) f32.
   void kernel(Tensor& slot, Name name, int64_t channels, int64_t length);
@@ -132,6 +133,7 @@ class WeightPlan {
   std::vector<std::string> ignored_suffixes_, ignored_prefixes_;
   std::vector<std::string> missing_, misshapen_, types_;
   std::vector<PlannedTensor> planned_;
+  int64_t expert_tensors_ = 0;  // asked for one by one
   int64_t file_bytes_ = 0, packed_bytes_ = 0, parameters_ = 0;
 };
 

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdlib>
+
+#include "model/load_weights.h"
 #include "mummu/device.h"
 
 namespace mummu {
@@ -18,9 +22,10 @@ TensorInfo tensor(std::string name, std::vector<int64_t> shape,
 
 class WeightPlanTest : public testing::Test {
  protected:
-  WeightPlan plan(std::vector<TensorInfo> tensors, std::optional<DType> quantise = {}) {
+  WeightPlan plan(std::vector<TensorInfo> tensors, Format format = Format::gguf,
+                  std::optional<DType> quantise = {}) {
     table_ = TensorTable::make(FileReader::from_bytes("a.gguf", {}), std::move(tensors)).value();
-    return WeightPlan(table_, Format::gguf, device_.ops(), quantise);
+    return WeightPlan(table_, format, device_.ops(), quantise);
   }
 
   Device device_ = open_device("cpu").value();
@@ -65,12 +70,12 @@ TEST_F(WeightPlanTest, quantising_takes_float_matrices_whose_rows_are_whole_bloc
          tensor("narrow.weight", {4, 48}), tensor("router.weight", {4, 64}),
          tensor("q6_k.weight", {4, 256}, DType::q6_k, "Q6_K"), tensor("norm.weight", {64}),
          tensor("kernel.weight", {32, 64})},
-        to);
+        Format::gguf, to);
     quantised.matrix(matrix_, {"", "f32"}, 4, 64);
     quantised.matrix(matrix_, {"", "f16"}, 4, 32);
     quantised.matrix(matrix_, {"", "bf16"}, 4, 96);
-    std::vector<Weight> experts(2);
-    quantised.experts(experts, "", {"", "experts"}, 4, 32);
+    std::vector<Weight> experts;
+    quantised.experts(experts, "", {"", "experts"}, 2, 4, 32);
     quantised.matrix(matrix_, {"", "narrow"}, 4, 48);
     quantised.router(matrix_, {"", "router"}, 4, 64);
     quantised.matrix(matrix_, {"", "q6_k"}, 4, 256);
@@ -120,6 +125,60 @@ TEST_F(WeightPlanTest, tensors_are_read_in_the_order_of_the_file) {
   EXPECT_EQ(order[0].tensor->name, "early.weight");
   EXPECT_EQ(checked.types(), "F32");
   EXPECT_EQ(checked.parameters(), 8);
+}
+
+TEST_F(WeightPlanTest, experts_are_taken_by_number_not_by_the_order_of_their_names) {
+  std::vector<TensorInfo> tensors;
+  for (const char* e : {"0", "1", "10", "11", "2", "3", "4", "5", "6", "7", "8", "9"}) {
+    tensors.push_back(tensor(std::string("mlp.experts.") + e + ".up_proj.weight", {2, 2}));
+    tensors.back().offset_bytes = std::atoi(e);
+  }
+  WeightPlan checked = plan(tensors, Format::safetensors);
+  std::vector<Weight> slots;
+  checked.experts(slots, "mlp.experts", {"up_proj", ""}, 12, 2, 2);
+  ASSERT_TRUE(checked.check());
+  const auto order = checked.in_file_order();  // by offset: the number in the name
+  ASSERT_EQ(order.size(), 12U);
+  for (size_t e = 0; e < 12; ++e) EXPECT_EQ(order[e].matrix, &slots[e]);
+}
+
+TEST_F(WeightPlanTest, experts_that_cannot_be_there_take_no_memory) {
+  WeightPlan checked = plan({tensor("a.weight", {3, 4})}, Format::safetensors);
+  std::vector<Weight> slots;
+  checked.experts(slots, "mlp.experts", {"up_proj", ""}, 16384, 4, 4);
+  EXPECT_TRUE(slots.empty());
+  EXPECT_THAT(checked.check().error().message, HasSubstr("mlp.experts.0 to 16383.up_proj.weight"));
+  WeightPlan one_tensor = plan({tensor("up_exps.weight", {8, 4, 4})});
+  one_tensor.experts(slots, "mlp.experts", {"", "up_exps"}, 16384, 4, 4);
+  EXPECT_TRUE(slots.empty());
+  EXPECT_THAT(one_tensor.check().error().message,
+              HasSubstr("up_exps.weight is (8, 4, 4), expected (16384, 4, 4)"));
+}
+
+TEST_F(WeightPlanTest, a_type_of_many_experts_is_said_once) {
+  WeightPlan checked = plan({tensor("up_exps.weight", {8, 4, 256}, std::nullopt, "Q2_K")});
+  std::vector<Weight> slots;
+  checked.experts(slots, "mlp.experts", {"", "up_exps"}, 8, 4, 256);
+  EXPECT_THAT(checked.check().error().message,
+              testing::EndsWith("not supported: up_exps.weight is Q2_K"));
+}
+
+TEST_F(WeightPlanTest, a_kernel_with_and_without_the_middle_one_is_the_same) {
+  const std::array<float, 6> taps = {1, 2, 3, 4, 5, 6};  // two channels of three
+  const auto* bytes = reinterpret_cast<const std::byte*>(taps.data());
+  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{2, 1, 3}, {2, 3}}) {
+    auto stored = tensor("conv.weight", shape);
+    stored.size_bytes = sizeof taps;
+    table_ = TensorTable::make(FileReader::from_bytes("a", {bytes, bytes + sizeof taps}), {stored})
+                 .value();
+    WeightPlan checked(table_, Format::gguf, device_.ops());
+    checked.kernel(vector_, {"", "conv"}, 2, 3);
+    ASSERT_TRUE(checked.check());
+    WeightLoad load(checked, device_.ops());
+    ASSERT_TRUE(load.step());
+    const auto* loaded = vector_.view().as<float>();
+    EXPECT_THAT(std::vector<float>(loaded, loaded + 6), testing::ElementsAre(1, 4, 2, 5, 3, 6));
+  }
 }
 
 TEST(RowOrderTest, interleaved_halves_are_put_apart) {
