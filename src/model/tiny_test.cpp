@@ -21,7 +21,13 @@ using test::LoadedDecoder;
 using test::read_all;
 using test::Sequence;
 
-constexpr double kBound = 1e-4;  // of the largest activation of the same layer
+// Largest difference of a family's activations and logits, as a share of the largest one of the
+// same layer. Both sides compute in f32 and add in other orders; the largest seen is half of these.
+double bound(std::string_view checkpoint) {
+  if (checkpoint.starts_with("lfm2/")) return 2e-6;
+  if (checkpoint.starts_with("llama/") || checkpoint.starts_with("qwen3/")) return 3e-6;
+  return 6e-6;  // qwen2, olmoe
+}
 
 struct Expected {
   std::vector<int32_t> ids, rows, prompt, greedy;
@@ -59,7 +65,10 @@ double difference(std::span<const float> ours, std::span<const float> expected,
 class Tiny : public testing::TestWithParam<const char*> {
  protected:
   std::string folder() const { return golden(GetParam()); }
-  std::string gguf() const { return folder() + "/model.gguf"; }
+  std::string gguf() const {
+    const std::string whole = folder() + "/model.gguf";
+    return std::filesystem::exists(whole) ? whole : folder() + "/model-00001-of-00003.gguf";
+  }
 
   Device device_ = open_device("cpu").value();
 };
@@ -77,12 +86,12 @@ TEST_P(Tiny, layers_and_logits_are_those_of_transformers) {
       const double off = difference(sequence.hidden[layer],
                                     std::span(expected.hidden).subspan(layer * stored, stored),
                                     expected.rows, hidden);
-      EXPECT_LE(off, kBound) << "layer " << layer << " at length " << length;
+      EXPECT_LE(off, bound(GetParam())) << "layer " << layer << " at length " << length;
       worst = std::max(worst, off);
     }
     const double off = difference(sequence.logits, expected.logits, expected.rows,
                                   static_cast<size_t>(loaded.decoder->vocab()));
-    EXPECT_LE(off, kBound) << "logits at length " << length;
+    EXPECT_LE(off, bound(GetParam())) << "logits at length " << length;
     worst = std::max(worst, off);
   }
   std::printf("%s: largest relative difference %.2g\n", GetParam(), worst);
@@ -136,8 +145,9 @@ TEST_P(Tiny, greedy_ids_are_those_of_transformers) {
 
 INSTANTIATE_TEST_SUITE_P(Families, Tiny,
                          testing::Values("llama/gqa", "llama/bias", "llama/llama3", "llama/yarn",
-                                         "qwen2/tied", "qwen3/wide", "qwen3/tied", "lfm2/mixed",
-                                         "olmoe/top8", "olmoe/normed"),
+                                         "qwen2/tied", "qwen2/sharded", "qwen3/wide", "qwen3/tied",
+                                         "lfm2/mixed", "lfm2/untied", "olmoe/top8", "olmoe/normed",
+                                         "olmoe/tied"),
                          [](const auto& given) {
                            std::string name = given.param;
                            std::replace(name.begin(), name.end(), '/', '_');
