@@ -34,12 +34,12 @@ void add_check(CLI::App& app) {
       app.add_subcommand("check", "Say whether a model can be loaded and what it needs");
   sub->add_option("path", *path, "A file, a folder or a name")->required();
   sub->add_option("--ctx", *context, "Context in tokens for the memory figure; 0: the model's own")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(int64_t{0}, kMaxContext));
   load->add_to(*sub);
   sub->callback([path, context, load] {
     Device device = take(open_device("cpu"));
-    const ModelInfo info =
-        take(Model::inspect(find_model(*path), device, {.quantize = load->quantize}));
+    const ModelInfo info = take(Model::inspect(
+        find_model(*path), device, {.log = warnings(), .quantize = load->quantize}));
     if (*context > info.context)
       fail(fmt::format("{}: the context is {} tokens, {} were asked for", *path, info.context,
                        *context));

@@ -37,7 +37,7 @@ void LoadChoice::add_to(CLI::App& command) {
 
 void EngineChoice::add_to(CLI::App& command) {
   command.add_option("--ctx", context, "Context in tokens, prompt and answer; 0: the model's own")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(int64_t{0}, kMaxContext))
       ->capture_default_str();
   command.add_option("--kv", kv, "Type of cached keys and values")
       ->check(CLI::IsMember({"f16", "f32", "bf16", "q8_0"}))
@@ -77,9 +77,15 @@ void SamplingChoice::add_to(CLI::App& command) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+LogSink warnings() {
+  return [](LogLevel level, std::string_view line) {
+    if (level == LogLevel::warning) fmt::print(stderr, "mummu: warning: {}\n", line);
+  };
+}
+
 Model load_model(const std::string& name, const Device& device, const LoadChoice& choice) {
   const std::string path = find_model(name);
-  LoadOptions options;
+  LoadOptions options{.log = warnings()};
   options.quantize = choice.quantize;
   const bool terminal = isatty(STDERR_FILENO) != 0;
   options.on_progress = [terminal](const LoadProgress& progress) {

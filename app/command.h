@@ -18,6 +18,8 @@ namespace mummu::app {
 
 inline constexpr const char* kDefaultModel = "smollm2-135m-instruct";
 
+inline constexpr int64_t kMaxContext = 1 << 30;  // tokens; what --ctx may ask for at most
+
 // A failed command: one line for stderr, exit code 1. Thrown by commands, caught once in main.
 struct Failure {
   std::string line;
@@ -69,6 +71,9 @@ std::string find_model(const std::string& name);
 
 // Loads with a progress line on a terminal.
 Model load_model(const std::string& name, const Device& device, const LoadChoice& choice);
+
+// Warnings of the library, one line each on stderr.
+LogSink warnings();
 
 // A number of bytes for people: "98.4 MB".
 std::string human_bytes(int64_t bytes);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "base/fail.h"
 #include "model/config_json.h"
@@ -49,7 +50,32 @@ Result<void> add_generation_ids(const fs::path& folder, ModelConfig& config) {
   return {};
 }
 
+// What to open instead, where that is plain: a folder of GGUF files has none of its own
+// configuration, and one of several files is not the model.
+Result<void> refuse_what_is_no_model(const fs::path& folder, const fs::path& weights) {
+  std::error_code ignored;
+  if (!fs::exists(folder / "config.json", ignored)) {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
+      if (entry.path().extension() == ".gguf") names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    constexpr size_t kShown = 20;
+    if (!names.empty())
+      return fail(Error::not_found, "{}: no config.json here, but GGUF files; open one of {}{}",
+                  folder.string(),
+                  fmt::join(std::span(names).first(std::min(names.size(), kShown)), ", "),
+                  names.size() > kShown ? ", ..." : "");
+  }
+  const fs::path index = folder / "model.safetensors.index.json";
+  const bool one_of_several = weights.filename().string().find("-of-") != std::string::npos;
+  if (one_of_several && weights.extension() == ".safetensors" && fs::exists(index, ignored))
+    return fail(Error::invalid, "{}: is one of the files that {} lists; open the folder",
+                weights.string(), index.string());
+  return {};
+}
+
 Result<Checkpoint> open_folder(const fs::path& folder, const std::string& weights) {
+  MUMMU_TRY(refuse_what_is_no_model(folder, weights));
   const std::string config_path = (folder / "config.json").string();
   MUMMU_TRY(const auto json, read_json(config_path));
   MUMMU_TRY(const auto object, JsonObject::of(json, config_path));
@@ -79,8 +105,10 @@ Result<Checkpoint> open_checkpoint(const std::string& path) {
     MUMMU_TRY(check_config(checkpoint.config, path));
     return checkpoint;
   }
-  const fs::path folder = fs::is_directory(status) ? fs::path(path) : fs::path(path).parent_path();
-  MUMMU_TRY(auto checkpoint, open_folder(folder, path));
+  fs::path folder = fs::is_directory(status) ? fs::path(path) : fs::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  const bool names_all = fs::path(path).filename() == "config.json";
+  MUMMU_TRY(auto checkpoint, open_folder(folder, names_all ? folder.string() : path));
   checkpoint.config.architecture = checkpoint.family->name;
   MUMMU_TRY(check_config(checkpoint.config, (folder / "config.json").string()));
   return checkpoint;

@@ -1,11 +1,15 @@
 #include "model/load.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "base/fail.h"
 #include "text/chat_template.h"
+#include "text/gguf_vocabulary.h"
+#include "text/tokenizer_json.h"
 
 namespace mummu {
 
@@ -32,10 +36,15 @@ Result<void> check_tokenizer(const ModelConfig& config, const Tokenizer& tokeniz
   const auto& ids = config.end_ids;
   if (log && eos && !ids.empty() && std::find(ids.begin(), ids.end(), *eos) == ids.end())
     log(LogLevel::warning,
-        fmt::format("{}: the tokenizer's end-of-sequence id {} is not among those of the "
-                    "configuration; all of them end an answer",
-                    path, *eos));
+        fmt::format("{}: the tokenizer's end-of-sequence id is {}, the configuration has {}; "
+                    "each of them ends an answer",
+                    path, *eos, fmt::join(ids, ", ")));
   return {};
+}
+
+Result<Tokenizer> load_tokenizer(const Checkpoint& checkpoint) {
+  const Gguf* gguf = std::get_if<Gguf>(&checkpoint.file);
+  return gguf ? tokenizer_from_gguf(*gguf) : tokenizer_from_json(checkpoint.text_path);
 }
 
 // Nothing where the checkpoint has no template.
@@ -113,7 +122,7 @@ Result<ModelLoad> ModelLoad::plan(const std::string& path, const Device& device,
 
   load.plan_ = std::make_unique<WeightPlan>(load.checkpoint_->table(), load.checkpoint_->format,
                                             device.ops(), packed_type(options.quantize));
-  MUMMU_TRY(auto tokenizer, Tokenizer::load(load.checkpoint_->text_path));
+  MUMMU_TRY(auto tokenizer, load_tokenizer(*load.checkpoint_));
   MUMMU_TRY(check_tokenizer(config, tokenizer, path, options.log));
   MUMMU_TRY(auto chat_template, load_template(*load.checkpoint_));
   load.impl_ =
@@ -146,8 +155,9 @@ Result<Model> ModelLoad::finish() {
 }
 
 Result<void> check_alive(Ops& ops, const Decoder& decoder, const std::string& path) {
+  // They stretch a turn, so they are one or more; half leaves room for roundings.
   for (float divisor : decoder.rope.divisors)
-    if (!std::isfinite(divisor) || divisor <= 0)
+    if (!std::isfinite(divisor) || divisor < 0.5F)
       return fail(Error::corrupt, "{}: a rope divisor is {}", path, divisor);
 
   const auto last = static_cast<TokenId>(decoder.vocab() - 1);

@@ -4,70 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <limits>
 
-#include "base/test_fixture.h"
-#include "model/model_impl.h"
-#include "model/test_decoder.h"
-#include "mummu/model.h"
+#include "model/test/checkpoint.h"
 
 namespace mummu {
 namespace {
 
 namespace fs = std::filesystem;
+using test::read_text;
+using test::write_text;
 using testing::HasSubstr;
-using testing::Not;
 
-std::string read_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write_text(const fs::path& path, std::string_view text) {
-  std::ofstream(path, std::ios::binary)
-      .write(text.data(), static_cast<std::streamsize>(text.size()));
-}
-
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  const size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  if (at != std::string::npos) text.replace(at, from.size(), to);
-  return text;
-}
-
-class Load : public testing::Test {
- protected:
-  Load() {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    for (const auto& entry : fs::directory_iterator(test::golden("llama/gqa")))
-      fs::copy(entry.path(), folder_);
-    for (const auto& entry : fs::directory_iterator(folder_))
-      fs::permissions(entry.path(), fs::perms::owner_all);
-  }
-  ~Load() override { fs::remove_all(folder_); }
-
-  std::string gguf() const { return (folder_ / "model.gguf").string(); }
-
-  void change(const char* file, std::string_view from, std::string_view to) {
-    write_text(folder_ / file, replaced(read_text(folder_ / file), from, to));
-  }
-
-  Error refusal(const std::string& path) {
-    const auto model = Model::load(path, device_);
-    EXPECT_FALSE(model);
-    if (model) return {};
-    EXPECT_THAT(model.error().message, Not(HasSubstr("\n")));
-    return model.error();
-  }
-
-  fs::path folder_ =
-      fs::path(testing::TempDir()) /
-      (std::string("mummu_load_") + testing::UnitTest::GetInstance()->current_test_info()->name());
-  Device device_ = open_device("cpu").value();
-};
+using Load = test::CheckpointTest;
 
 TEST_F(Load, a_folder_and_a_gguf_file_of_the_same_weights_say_the_same_of_themselves) {
   const auto from_folder = Model::load(folder_.string(), device_);
@@ -144,6 +93,7 @@ TEST_F(Load, a_folder_without_weights_is_not_found) {
 
 TEST_F(Load, a_folder_without_configuration_is_not_found) {
   fs::remove(folder_ / "config.json");
+  fs::remove(folder_ / "model.gguf");
   const Error error = refusal(folder_.string());
   EXPECT_EQ(error.code, Error::not_found);
   EXPECT_THAT(error.message, HasSubstr("config.json"));
