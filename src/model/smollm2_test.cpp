@@ -102,6 +102,20 @@ TEST(SmolLm2, predicts_what_transformers_predicts) {
   EXPECT_GE(figures.agreement, kLeastAgreement);
 }
 
+TEST(SmolLm2, the_folder_and_the_gguf_file_say_the_same_of_themselves) {
+  MUMMU_NEEDS(kModel);
+  if (!std::filesystem::exists(kExport))
+    GTEST_SKIP() << "skipped: " << kExport
+                 << " is missing; make it with tool/make_golden.py smollm2-f32";
+  const auto device = open_device("cpu").value();
+  const ModelInfo a = Model::inspect(kModel, device).value();
+  const ModelInfo b = Model::inspect(kExport, device).value();
+  EXPECT_EQ(a.parameters, b.parameters);
+  EXPECT_EQ(a.context, b.context);
+  EXPECT_TRUE(
+      std::is_permutation(a.end_ids.begin(), a.end_ids.end(), b.end_ids.begin(), b.end_ids.end()));
+}
+
 TEST(SmolLm2, the_same_weights_in_f32_give_the_same_logits_within_1e_3) {
   if (!std::filesystem::exists(kExport))
     GTEST_SKIP() << "skipped: " << kExport
