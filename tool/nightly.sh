@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The long checks, run before a piece of work is called done; not part of .ci/run.
 #   MUMMU_FUZZ_SECONDS  how long each fuzz target searches (600)
+#   MUMMU_REFERENCE     a Python with transformers, instead of one that tool/python.sh makes
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tool/progress.sh
@@ -26,6 +27,10 @@ tool/python.sh tool/make_template_golden.py --check
 
 say "== injection, every token in every string of every template"
 MUMMU_EVERY=1 build/release/text_test --gtest_filter='ChatAttack.*'
+
+say "== full-size shapes with random weights against transformers"
+read -ra reference <<<"${MUMMU_REFERENCE:-tool/python.sh --reference}"
+"${reference[@]}" tool/check_full_size.py build/release/app/mummu build/full_size
 
 say "== clang-tidy"
 cmake --preset tsan

@@ -33,21 +33,21 @@ int64_t status_kib(const char* key) {
   return 0;
 }
 
-
 constexpr int64_t kOverhead = 16 << 20;  // metadata of the files, the allocator's own
 
-void expect_a_small_peak(const std::string& path) {
+void expect_a_small_peak(const std::string& path, std::optional<DType> quantise = {}) {
   const auto device = open_device("cpu").value();
   const int64_t before = status_kib("VmRSS:");
   std::ofstream("/proc/self/clear_refs") << "5";  // the peak starts anew
-  const auto loaded = test::load_decoder(path, device);
+  const auto loaded = test::load_decoder(path, device, quantise);
   ASSERT_TRUE(loaded) << loaded.error().message;
   int64_t packed = 0;
   int64_t largest = 0;
   for (const TensorInfo& tensor : loaded->checkpoint->table().tensors()) {
-    packed += tensor.shape.size() == 2
-                  ? device.ops().packed_bytes(*tensor.type, tensor.shape[0], tensor.shape[1])
-                  : tensor.size_bytes;
+    const bool matrix = tensor.shape.size() == 2;
+    packed += matrix ? device.ops().packed_bytes(quantise.value_or(*tensor.type), tensor.shape[0],
+                                                 tensor.shape[1])
+                     : tensor.size_bytes;
     largest = std::max(largest, tensor.size_bytes);
   }
   const int64_t peak = (status_kib("VmHWM:") - before) * 1024;
@@ -64,6 +64,17 @@ TEST(LoadMemory, the_peak_is_the_packed_model_and_one_tensor) {
   const std::string path = test::fixture("SmolLM2-135M-Instruct.Q4_1.gguf");
   MUMMU_NEEDS(path);
   expect_a_small_peak(path);
+}
+
+TEST(LoadMemory, the_peak_of_a_quantising_load_is_the_same) {
+#if defined(MUMMU_SANITIZED)
+  GTEST_SKIP() << "skipped: a sanitizer's memory is not the model's";
+#endif
+  const std::string path = test::fixture("smollm2-f32");
+  if (!fs::exists(path))
+    GTEST_SKIP() << "skipped: " << path
+                 << " is missing; make it with tool/make_golden.py smollm2-f32";
+  expect_a_small_peak(path, DType::q8_0);
 }
 
 // A mixture of experts in bf16 over several files, of zeros that take no room on the disk.
