@@ -76,7 +76,7 @@ void LoadState::step() {
 
 Result<bool> LoadState::read_next() {
   if (!load_) {
-    MUMMU_TRY(load_, ModelLoad::plan(path_, device_, options_.log));
+    MUMMU_TRY(load_, ModelLoad::plan(path_, device_, options_));
     return true;
   }
   if (options_.on_progress && !options_.on_progress(load_->progress()))

@@ -126,9 +126,8 @@ TEST_F(Refusals, ids_that_end_a_text_must_be_tokens) {
 TEST_F(Refusals, ids_that_disagree_are_told_of) {
   patch("tokenizer_config.json", R"({"eos_token": "<|im_start|>"})");
   std::string line;
-  const auto info = Model::inspect(folder_.string(), device_, [&](LogLevel, std::string_view said) {
-    line = said;
-  });
+  const LogSink log = [&](LogLevel, std::string_view said) { line = said; };
+  const auto info = Model::inspect(folder_.string(), device_, {.log = log});
   ASSERT_TRUE(info) << info.error().message;
   EXPECT_THAT(line, AllOf(HasSubstr("the tokenizer's end-of-sequence id is 278"),
                           HasSubstr("the configuration has 279")));
