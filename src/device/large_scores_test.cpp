@@ -21,8 +21,8 @@ TEST_P(LargeScores, are_softmaxed_by_their_differences) {
   KvLayer layer;  // f16
   layer.kv_heads = 1;
   layer.head_dim = 2;
-  layer.pool = bed.bytes(2, layer.bytes(),
-                         std::vector<std::byte>(static_cast<size_t>(2 * layer.bytes())));
+  layer.pool =
+      bed.bytes(2, layer.bytes(), std::vector<std::byte>(static_cast<size_t>(2 * layer.bytes())));
   const std::vector<int32_t> pages = {0, 1};
   // Scores are 512 * 512 + t/4, exactly; f16 ends at 65504.
   std::vector<float> k, v, q;

@@ -1,4 +1,5 @@
-// What a load takes: the packed model and one tensor, whatever files it comes from.
+// What a load takes: the packed model and one tensor, whatever files it comes from; and nothing
+// when it ends early.
 
 #include <gtest/gtest.h>
 
@@ -34,6 +35,10 @@ int64_t status_kib(const char* key) {
 }
 
 constexpr int64_t kOverhead = 16 << 20;  // metadata of the files, the allocator's own
+
+int64_t open_files() {
+  return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+}
 
 void expect_a_small_peak(const std::string& path, std::optional<DType> quantise = {}) {
   const auto device = open_device("cpu").value();
@@ -109,8 +114,8 @@ class SparseMixture {
   static constexpr int64_t kHidden = 256, kFfn = 256, kLayers = 3, kExperts = 64, kVocab = 32000;
 
   void add_layer(const std::string& prefix) {
-    for (const char* norm : {"input_layernorm", "post_attention_layernorm", "self_attn.q_norm",
-                             "self_attn.k_norm"})
+    for (const char* norm :
+         {"input_layernorm", "post_attention_layernorm", "self_attn.q_norm", "self_attn.k_norm"})
       add(prefix + norm + ".weight", {kHidden});
     for (const char* part : {"q_proj", "k_proj", "v_proj", "o_proj"})
       add(prefix + "self_attn." + part + ".weight", {kHidden, kHidden});
@@ -150,6 +155,48 @@ TEST(LoadMemory, a_mixture_over_several_files_takes_no_more) {
   GTEST_SKIP() << "skipped: a sanitizer's memory is not the model's";
 #endif
   expect_a_small_peak(SparseMixture().path());
+}
+
+TEST(LoadMemory, a_configuration_that_claims_everything_takes_nothing) {
+#if defined(MUMMU_SANITIZED)
+  GTEST_SKIP() << "skipped: a sanitizer's memory is not the model's";
+#endif
+  const test::TempFolder folder;
+  fs::copy(test::golden("olmoe/normed"), folder.path());
+  fs::remove(folder.path("config.json"));
+  json config = json::parse(std::ifstream(test::golden("olmoe/normed/config.json")));
+  config["num_hidden_layers"] = 4096;
+  config["num_experts"] = 16384;
+  config["intermediate_size"] = 1 << 24;
+  std::ofstream(folder.path("config.json")) << config;
+  const auto device = open_device("cpu").value();
+  const int64_t before = status_kib("VmRSS:");
+  std::ofstream("/proc/self/clear_refs") << "5";
+  EXPECT_FALSE(Model::inspect(folder.path(), device));
+  EXPECT_LT((status_kib("VmHWM:") - before) * 1024, kOverhead);
+}
+
+TEST(LoadMemory, a_cancelled_load_leaves_nothing) {
+#if defined(MUMMU_SANITIZED)
+  GTEST_SKIP() << "skipped: a sanitizer's memory is not the model's";
+#endif
+  const SparseMixture mixture;
+  for (const char* name : {"tokenizer.json", "tokenizer_config.json"})
+    fs::copy(test::golden("llama/gqa/") + name, mixture.path());
+  const auto device = open_device("cpu").value();
+  const int64_t files = open_files();
+  const int64_t before = status_kib("VmRSS:");
+  int64_t most = 0;
+  const auto model =
+      Model::load(mixture.path(), device, {.on_progress = [&](const LoadProgress& progress) {
+                    most = std::max(most, status_kib("VmRSS:"));
+                    return progress.bytes < progress.total / 2;
+                  }});
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().code, Error::cancelled) << model.error().message;
+  EXPECT_GT((most - before) * 1024, 2 * kOverhead);
+  EXPECT_LT((status_kib("VmRSS:") - before) * 1024, kOverhead);
+  EXPECT_EQ(open_files(), files);
 }
 
 }  // namespace

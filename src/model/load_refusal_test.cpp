@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "file/test_writer.h"
 #include "model/test/checkpoint.h"
 
 namespace mummu {
@@ -25,20 +27,57 @@ class Refusals : public test::CheckpointTest {
   }
 
   std::string message() { return refusal().message; }
+
+  // The message for model.gguf with one more number in its metadata.
+  std::string message_with(std::string_view key, uint32_t value) {
+    std::string bytes = test::read_text(golden_gguf());
+    constexpr size_t kCountAt = 16;  // magic, version, number of tensors
+    uint64_t keys = 0;
+    std::memcpy(&keys, bytes.data() + kCountAt, sizeof keys);
+    keys += 2;
+    std::memcpy(bytes.data() + kCountAt, &keys, sizeof keys);
+    std::string entries = test::raw_entry(key, GgufType::uint32, test::raw(value));
+    // Another one fills up to where the tensors are aligned.
+    const size_t fill = 32 - (entries.size() + 16) % 32;
+    entries += test::raw_entry(std::string(fill, 'x'), GgufType::uint32, test::raw(uint32_t{0}));
+    test::write_text(gguf(), bytes.insert(kCountAt + sizeof keys, entries));
+    const auto model = Model::load(gguf(), device_);
+    return model ? "" : model.error().message;
+  }
+
+  static std::string golden_gguf() { return test::golden("llama/gqa/model.gguf"); }
 };
+
+TEST_F(Refusals, what_metadata_asks_for_and_no_part_here_does_is_named) {
+  EXPECT_EQ(message_with("llama.attention.sliding_window", 2048), "");
+  EXPECT_THAT(message_with("llama.attention.sliding_window", 64),
+              HasSubstr("window of 64 tokens (llama.attention.sliding_window)"));
+  EXPECT_THAT(message_with("llama.expert_count", 8), HasSubstr("llama with 8 experts"));
+  EXPECT_THAT(message_with("llama.attention.value_length", 8),
+              HasSubstr("keys of 16 and values of 8"));
+  EXPECT_THAT(message_with("llama.attention.head_count_kv", 1), HasSubstr("head_count_kv"));
+}
+
+TEST_F(Refusals, an_unknown_kind_of_rope_in_metadata_is_named) {
+  take("llama/yarn");
+  change("model.gguf", std::string_view("type\x08\0\0\0\x04\0\0\0\0\0\0\0yarn", 20),
+         std::string_view("type\x08\0\0\0\x04\0\0\0\0\0\0\0yern", 20));
+  EXPECT_THAT(refusal(gguf()).message,
+              HasSubstr("rope scaling 'yern' is not supported; known are none, linear, yarn"));
+}
 
 TEST_F(Refusals, attention_bias_needs_the_bias_of_the_output_projection_too) {
   patch("config.json", R"({"attention_bias": true})");
-  EXPECT_THAT(message(), AllOf(HasSubstr("missing tensors"),
-                               HasSubstr("model.layers.0.self_attn.q_proj.bias"),
-                               HasSubstr("model.layers.2.self_attn.o_proj.bias")));
+  EXPECT_THAT(message(),
+              AllOf(HasSubstr("missing tensors"), HasSubstr("model.layers.0.self_attn.q_proj.bias"),
+                    HasSubstr("model.layers.2.self_attn.o_proj.bias")));
 }
 
 TEST_F(Refusals, a_bias_that_the_configuration_denies_is_no_tensor_of_the_architecture) {
   take("llama/bias");
   patch("config.json", R"({"attention_bias": false})");
-  EXPECT_THAT(message(), AllOf(HasSubstr("does not have"),
-                               HasSubstr("model.layers.0.self_attn.k_proj.bias")));
+  EXPECT_THAT(message(),
+              AllOf(HasSubstr("does not have"), HasSubstr("model.layers.0.self_attn.k_proj.bias")));
 }
 
 TEST_F(Refusals, qwen2_needs_its_biases_whatever_the_configuration_says) {

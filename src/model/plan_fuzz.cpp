@@ -35,8 +35,13 @@ void try_out(const Family& family, const ModelConfig& config, const TensorTable&
   static const Device device = open_device("cpu").value();
   if (!good(check_config(config, "fuzz"))) return;
   Decoder decoder;
+  Encoder encoder;
   WeightPlan plan(table, format, device.ops());
-  family.bind(config, plan, decoder);
+  if (family.bind) {
+    family.bind(config, plan, decoder);
+  } else {
+    family.bind_encoder(config, plan, encoder);
+  }
   if (!good(plan.check())) return;
   WeightLoad load(plan, device.ops());
   for (bool more = true; more;) {
@@ -44,7 +49,8 @@ void try_out(const Family& family, const ModelConfig& config, const TensorTable&
     if (!good(step)) return;
     more = *step;
   }
-  (void)good(check_alive(device.ops(), decoder, "fuzz"));
+  (void)good(family.bind ? check_alive(device.ops(), decoder, "fuzz")
+                         : check_alive(device.ops(), encoder, "fuzz"));
 }
 
 void try_gguf(std::string_view bytes) {

@@ -83,21 +83,35 @@ struct Arena::Slab {
 
 namespace {
 
+// Gives the pages inside back to the system; nobody looks at them again. Advice only.
+void drop_pages(std::byte* data, int64_t bytes) {
+  constexpr uintptr_t kPage = 4096;
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  const uintptr_t begin = (address + kPage - 1) / kPage * kPage;
+  const uintptr_t end = (address + static_cast<uintptr_t>(bytes)) / kPage * kPage;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+// The arena keeps its last slab while it lives, so a piece that goes takes its pages along.
 class Piece final : public Memory {
  public:
-  Piece(Arena::Slab& slab, int64_t offset)
-      : slab_(slab), data_(static_cast<std::byte*>(slab.memory->data()) + offset) {
+  Piece(Arena::Slab& slab, int64_t offset, int64_t bytes)
+      : slab_(slab), data_(static_cast<std::byte*>(slab.memory->data()) + offset), bytes_(bytes) {
     slab_.users.fetch_add(1, std::memory_order_relaxed);
   }
   Piece(const Piece&) = delete;
   Piece& operator=(const Piece&) = delete;
-  ~Piece() override { slab_.leave(); }
+  ~Piece() override {
+    drop_pages(data_, bytes_);
+    slab_.leave();
+  }
 
   void* data() override { return data_; }
 
  private:
   Arena::Slab& slab_;
   std::byte* data_;
+  int64_t bytes_;
 };
 
 }  // namespace
@@ -117,7 +131,7 @@ Result<std::unique_ptr<Memory>> Arena::allocate(int64_t bytes, std::string_view 
     slab_ = slab;
     used_ = 0;
   }
-  std::unique_ptr<Memory> piece(new (std::nothrow) Piece(*slab_, used_));
+  std::unique_ptr<Memory> piece(new (std::nothrow) Piece(*slab_, used_, wanted));
   if (!piece) return fail(Error::no_memory, "no memory for {}", what);
   used_ += wanted;
   return piece;
