@@ -122,15 +122,17 @@ TEST_P(Batch, looking_both_ways_is_looking_back_from_the_end) {
   layer.pool =
       bed_->bytes(3, layer.bytes(), std::vector<std::byte>(static_cast<size_t>(3 * layer.bytes())));
   const View k = bed_->floats(kTokens, 2 * kHeadDim, Numbers(9).values(kTokens * 2 * kHeadDim));
-  const View out = bed_->blank(kTokens, x_.columns);
-  const View back = bed_->blank(kTokens, x_.columns);
+  const View q =
+      bed_->floats(kTokens, kHeads * kHeadDim, Numbers(1).values(kTokens * kHeads * kHeadDim));
+  const View out = bed_->blank(kTokens, q.columns);
+  const View back = bed_->blank(kTokens, q.columns);
   const Segment whole{0, kTokens, 0, pages, true};
   std::vector<Segment> single;
   for (int64_t i = 0; i < kTokens; ++i) single.push_back({i, 1, kTokens - 1, pages});
   bed_->step([&] {
     ops().kv_write(k, k, layer, {&whole, 1});
-    ops().attention(x_, kHeads, 0.2F, layer, {&whole, 1}, out);
-    ops().attention(x_, kHeads, 0.2F, layer, single, back);
+    ops().attention(q, kHeads, 0.2F, layer, {&whole, 1}, out);
+    ops().attention(q, kHeads, 0.2F, layer, single, back);
   });
   EXPECT_TRUE(same_bits(bed_->read(out), bed_->read(back)));
 }

@@ -65,11 +65,13 @@ bool Scheduler::plan_prefills(int64_t rows, int64_t sequences) {
   int64_t running = 0;   // of those that go before the sequence at hand
   for (Sequence* sequence : live_) {
     if (rows <= 0 || sequences == 0) return any;
+    bool starts = false;  // then it was no decode, though its pages may be found but for one token
     if (sequence->stage == Stage::waiting && starting && may_start(*sequence))
-      starting = running < limits_.sequences && start(*sequence);
+      starts = starting = running < limits_.sequences && start(*sequence);
     if (sequence->stage != Stage::running || is_paused(*sequence, limits_)) continue;
     ++running;
-    if (sequence->scheduled > 0 || (sequence->need() == 1 && sequence->started)) continue;
+    if (sequence->scheduled > 0) continue;
+    if (!starts && sequence->started && sequence->need() == 1) continue;
     if (!schedule(*sequence, std::min(rows, sequence->need()))) continue;
     rows -= sequence->scheduled;
     --sequences;
@@ -185,12 +187,14 @@ bool Scheduler::yields_to_waiting(const Sequence& victim, const Sequence& sequen
   return is_paused(victim, limits_) || priority(victim) < priority(sequence);
 }
 
-// Pages that a waiting sequence could get from others.
-int64_t Scheduler::reclaimable(const Sequence& sequence) const {
+// Pages that a waiting sequence could get from others: those whose every holder would yield.
+int64_t Scheduler::reclaimable(const Sequence& sequence) {
+  std::fill(yielded_.begin(), yielded_.end(), 0);
   int64_t pages = 0;
   for (const Sequence* other : live_) {
     if (!yields_to_waiting(*other, sequence)) continue;
-    for (int32_t page : other->pages) pages += pages_.holders(page) == 1;
+    for (int32_t page : other->pages)
+      pages += ++yielded_[static_cast<size_t>(page)] == pages_.holders(page);
   }
   return pages;
 }

@@ -37,7 +37,10 @@ class Scheduler {
       : pages_(pages), forward_(forward), limits_(limits) {}
 
   // Room for this many live sequences; plan allocates nothing after this.
-  void reserve(int64_t sequences) { runnable_.reserve(static_cast<size_t>(sequences)); }
+  void reserve(int64_t sequences) {
+    runnable_.reserve(static_cast<size_t>(sequences));
+    yielded_.resize(static_cast<size_t>(pages_.count()));
+  }
 
   // Sets `scheduled` of every live sequence, and gives it the pages for that.
   //   requires  live in rank order
@@ -60,7 +63,7 @@ class Scheduler {
   bool start(Sequence& sequence);
   void find_prefix(Sequence& sequence);
   bool make_room(const Sequence& sequence, int64_t pages);
-  int64_t reclaimable(const Sequence& sequence) const;
+  int64_t reclaimable(const Sequence& sequence);
   bool yields_to_waiting(const Sequence& victim, const Sequence& sequence) const;
   bool take_page(Sequence& sequence, int32_t& page);
   bool own_last_page(Sequence& sequence);
@@ -71,6 +74,7 @@ class Scheduler {
   StepLimits limits_;
   std::span<Sequence* const> live_;
   std::vector<Sequence*> runnable_;
+  std::vector<int32_t> yielded_;  // of each page, how many of its holders would yield it
   int64_t wanted_left_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "device/cpu/pack.h"
 
 #include <algorithm>
+#include <atomic>
 #include <span>
 #include <vector>
 
@@ -78,18 +79,20 @@ Result<Weight> pack(const WeightSource& source, Arena& arena, Schedule& schedule
   MUMMU_TRY(auto buffer, allocate(at_once * buffer_bytes, "reading a weight"));
   auto* read = static_cast<std::byte*>(buffer->data());
   auto* out = static_cast<std::byte*>(memory->data());
-  for (int64_t done = 0; done < pieces; done += at_once) {
-    const int64_t count = std::min(at_once, pieces - done);
-    std::vector<Result<void>> results(static_cast<size_t>(count));
-    schedule.each(count, [&](int64_t i) {
-      const int64_t first = (done + i) * rows_at_once;
-      results[static_cast<size_t>(i)] = at_edge([&] {
+  std::atomic<int64_t> next = 0;
+  std::vector<Result<void>> results(static_cast<size_t>(at_once));
+  schedule.each(at_once, [&](int64_t thread) {
+    Result<void>& result = results[static_cast<size_t>(thread)];
+    for (int64_t piece = next++; piece < pieces && result; piece = next++) {
+      const int64_t first = piece * rows_at_once;
+      result = at_edge([&] {
         return pack_rows(source, first, std::min(rows_at_once, source.rows - first),
-                         read + i * buffer_bytes, out + first / kPanelRows * panel);
+                         read + thread * buffer_bytes, out + first / kPanelRows * panel);
       });
-    });
-    for (const Result<void>& result : results) MUMMU_TRY(result);
-  }
+    }
+    if (!result) next = pieces;
+  });
+  for (const Result<void>& result : results) MUMMU_TRY(result);
   return Weight(std::move(memory), source.type, source.rows, source.columns, bytes);
 }
 

@@ -152,12 +152,12 @@ std::vector<Scenario> route_scenarios() {
   std::vector<Scenario> all;
   for (Kind kind : {Kind::ordinary, Kind::odd})
     for (bool normalise : {false, true})
-      for (const auto& [experts, top_k] :
+      for (const auto& [of, top_k] :
            {std::pair<int64_t, int64_t>{64, 8}, {12, 3}, {17, 17}, {1, 1}})
-        all.push_back({fmt::format("{} of {}{}{}", top_k, experts, normalise ? " normalised" : "",
+        all.push_back({fmt::format("{} of {}{}{}", top_k, of, normalise ? " normalised" : "",
                                    kind_suffix(kind)),
-                       [=, experts = experts, top_k = top_k](Bed& bed) {
-                         return run_route(bed, experts, top_k, normalise, kind);
+                       [=, experts = of, chosen = top_k](Bed& bed) {
+                         return run_route(bed, experts, chosen, normalise, kind);
                        }});
   return all;
 }

@@ -92,7 +92,7 @@ class RowRun {
         alone_(row[kCrowd] == std::string_view("alone")),
         pool_tokens_(alone_ ? 144 : 640),
         engine_(nullptr),
-        prompt_(tokens(random_, kPrompt, model_.info.vocab)) {
+        prompt_(tokens(random_, kPrompt, model_.tokenizer.vocab())) {
     EngineOptions options;
     options.context = options.kv_tokens = pool_tokens_;
     options.max_sequences = 16;
@@ -188,7 +188,7 @@ class RowRun {
     beginning.push_back(1);
     EXPECT_EQ(run_alone(beginning), 0);
     if (is(kPrefix, "hit")) return;
-    run_alone(tokens(random_, pool_tokens_ - 1, model_.info.vocab));
+    run_alone(tokens(random_, pool_tokens_ - 1, model_.tokenizer.vocab()));
     EXPECT_EQ(run_alone(beginning), 0) << "its pages were evicted";
   }
 
@@ -197,7 +197,7 @@ class RowRun {
                                     .temperature = random_.chance(50) ? 1.0F : 0.0F,
                                     .seed = static_cast<uint64_t>(random_.below(99))};
     neighbours_.push_back(
-        admit(tokens(random_, random_.between(1, 28), model_.info.vocab), options));
+        admit(tokens(random_, random_.between(1, 28), model_.tokenizer.vocab()), options));
   }
 
   void begin_crowd() {
@@ -244,7 +244,7 @@ class RowRun {
   void preempt() {
     const int64_t before = preempted_;
     RequestOptions options = {.max_tokens = 1, .priority = 1};
-    const RequestId thief = admit(tokens(random_, pool_tokens_ - 1, model_.info.vocab), options);
+    const RequestId thief = admit(tokens(random_, pool_tokens_ - 1, model_.tokenizer.vocab()), options);
     for (int i = 0; i < 50 && preempted_ == before; ++i) step();
     EXPECT_EQ(preempted_, before + 1);
     engine_.forget(thief);
