@@ -1,10 +1,21 @@
 // mummu check PATH: can we load it, what is in it, what memory it takes.
 
+#include <nlohmann/json.hpp>
+
 #include "command.h"
+#include "mummu/embed.h"
 
 namespace mummu::app {
 
 namespace {
+
+void print_memory(const ModelInfo& info, int64_t context) {
+  const int64_t kv = context * info.kv_bytes_per_token;
+  fmt::print("weights       {} stored, {} in memory\n", human_bytes(info.file_bytes),
+             human_bytes(info.packed_bytes));
+  if (context > 0) fmt::print("kv cache      {} for {} tokens (f16)\n", human_bytes(kv), context);
+  fmt::print("memory        {}\n", human_bytes(info.packed_bytes + kv));
+}
 
 void print(const ModelInfo& info, int64_t context) {
   fmt::print("architecture  {}\n", info.architecture);
@@ -15,13 +26,26 @@ void print(const ModelInfo& info, int64_t context) {
       "shape         layers {}, hidden {}, ffn {}, heads {}, kv_heads {}, head_dim {}, vocab {}\n",
       info.layers, info.hidden, info.ffn, info.heads, info.kv_heads, info.head_dim, info.vocab);
   fmt::print("context       {}\n", info.context);
+  fmt::print("makes         {}\n", info.generates ? "text" : "vectors only (mummu embed)");
+  if (!info.generates) return print_memory(info, 0);
   fmt::print("chat template {}\n", info.has_chat_template ? "yes" : "no");
   fmt::print("end ids       {}\n", fmt::join(info.end_ids, ", "));
-  const int64_t kv = context * info.kv_bytes_per_token;
-  fmt::print("weights       {} stored, {} in memory\n", human_bytes(info.file_bytes),
-             human_bytes(info.packed_bytes));
-  fmt::print("kv cache      {} for {} tokens (f16)\n", human_bytes(kv), context);
-  fmt::print("memory        {}\n", human_bytes(info.packed_bytes + kv));
+  print_memory(info, context);
+}
+
+// Nothing for a model that is not made for it; why not, where its files ask for what we lack.
+void print_vectors(const Result<EmbedderInfo>& found) {
+  if (!found) {
+    if (found.error().code != Error::not_found)
+      fmt::print("vectors       no: {}\n", found.error().message);
+    return;
+  }
+  fmt::print("vectors       {} components, pooling {}{}, texts up to {} tokens\n", found->dimension,
+             found->pooling, found->normalises ? ", length 1" : "", found->max_tokens);
+  for (const EmbedPrompt& prompt : found->prompts)
+    fmt::print("prompt        {}{}: {}\n", prompt.name,
+               prompt.name == found->default_prompt ? " (default)" : "",
+               nlohmann::json(prompt.text).dump());
 }
 
 }  // namespace
@@ -36,11 +60,14 @@ void add_check(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
   sub->callback([path, context] {
     Device device = take(open_device("cpu"));
-    const ModelInfo info = take(Model::inspect(find_model(*path), device));
+    const std::string found = find_model(*path);
+    const auto vectors = Embedder::inspect(found, device);
+    const ModelInfo info = vectors ? vectors->model : take(Model::inspect(found, device));
     if (*context > info.context)
       fail(fmt::format("{}: the context is {} tokens, {} were asked for", *path, info.context,
                        *context));
     print(info, *context > 0 ? *context : info.context);
+    print_vectors(vectors);
   });
 }
 

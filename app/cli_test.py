@@ -13,6 +13,7 @@ BINARY = sys.argv[1]
 CACHE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
 FIXTURES = os.environ.get("MUMMU_FIXTURES") or os.path.join(CACHE, "mummu/fixtures")
 MODEL = os.path.join(FIXTURES, "SmolLM2-135M-Instruct.Q4_1.gguf")
+MINILM = os.path.join(FIXTURES, "all-MiniLM-L6-v2")
 failures = []
 checked = 0
 
@@ -116,6 +117,39 @@ def works(folder):
     expect("chat /help", b"/save" in talk.stderr and b"/nonsense" in talk.stderr, talk.stderr)
 
 
+def numbers(line):
+    return [float(word) for word in line.split()]
+
+
+def embeddings(folder):
+    if not os.path.exists(MINILM):
+        expect("fixture", not os.environ.get("MUMMU_REQUIRE_FIXTURES"), f"{MINILM} is missing")
+        return
+    plain = mummu("embed", MINILM, "the sea", "", "a train")
+    rows = [numbers(line) for line in plain.stdout.decode().splitlines()]
+    expect("embed", [len(row) for row in rows] == [384] * 3, plain.stderr)
+    expect("a vector has length 1", abs(sum(x * x for x in rows[0]) - 1) < 1e-5, rows[0][:3])
+    path = os.path.join(folder, "texts.jsonl")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('"the sea"\n\n{"id": 7, "text": ""}\r\n"a train"')
+    out = mummu("embed", MINILM, "--input", path, "--json", "--threads", "1")
+    data = json.loads(out.stdout)["data"]
+    expect("embed --json", [row["index"] for row in data] == [0, 1, 2], out.stderr)
+    expect("the same numbers in both forms", [row["embedding"] for row in data] == rows, "they differ")
+    out = mummu("embed", MINILM, "--input", "-", "--json", stdin=b"")
+    expect("no texts", json.loads(out.stdout) == {"data": []}, out.stdout)
+    out = mummu("check", MINILM)
+    expect("check of an encoder", out.returncode == 0 and b"bert" in out.stdout and b"pooling mean" in out.stdout
+           and b"256 tokens" in out.stdout, out.stdout)
+    refused("run of an encoder", "run", MINILM, "hello", says=["makes vectors"])
+    refused("embed with a plain decoder", "embed", MODEL, "hello", says=["pooling_type"])
+    refused("embed without a text", "embed", MINILM, says=["no text"])
+    refused("a text that is not UTF-8", "embed", MINILM, b"fine", b"ab\xff", says=["text 1", "UTF-8"])
+    refused("a prompt that is not there", "embed", MINILM, "a", "--prompt", "query", says=["query", "has none"])
+    refused("a line that is no text", "embed", MINILM, "--input", "-", stdin=b'"a"\n{"body": 1}\n', says=["line 2"])
+    refused("embed usage", "embed", code=2)
+
+
 def main():
     if not os.path.exists(MODEL):
         if os.environ.get("MUMMU_REQUIRE_FIXTURES"):
@@ -127,6 +161,7 @@ def main():
         requests()
         usage()
         works(folder)
+        embeddings(folder)
     for failure in failures:
         print("FAILED", failure)
     print(f"{checked - len(failures)} passed, {len(failures)} failed")

@@ -84,5 +84,6 @@ void add_tokenize(CLI::App& app);
 void add_detokenize(CLI::App& app);
 void add_template(CLI::App& app);
 void add_chat(CLI::App& app);
+void add_embed(CLI::App& app);
 
 }  // namespace mummu::app

@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
   add_run(app);
   add_chat(app);
   add_batch(app);
+  add_embed(app);
   add_devices(app);
   add_check(app);
   add_logits(app);
