@@ -2,7 +2,8 @@
 """Makes what the tests of src/model compare with, by PyPI's transformers. Not part of CI: its output
 is committed in golden/.
 
-    make_golden.py tiny [FAMILY ...]   tiny seeded checkpoints with hidden states, logits, greedy ids
+    make_golden.py tiny [FAMILY[/VARIANT] ...]
+                                       tiny seeded checkpoints with hidden states, logits, greedy ids
     make_golden.py embed [bert decoder minilm]   tiny embedding models with their vectors, and those of
                                        the real MiniLM (sentence-transformers)
     make_golden.py smollm2             reference log-probabilities of the default model

@@ -1,7 +1,7 @@
 """Tiny seeded checkpoints of every family, in both formats, with what transformers computes of them.
 
-golden/FAMILY/VARIANT/ then holds config.json, model.safetensors, a byte-level tokenizer, the same
-weights as model.gguf, and expected.safetensors:
+golden/FAMILY/VARIANT/ then holds config.json, model.safetensors (or shards), a byte-level tokenizer, the same
+weights as model.gguf (or its parts), and expected.safetensors:
     ids        (1100)                  one sequence; shorter ones are its beginnings
     rows       (n)                     positions whose values are stored
     hidden     (layers + 1, n, hidden) after the embedding and after every layer
@@ -30,8 +30,9 @@ TOKENS = 280  # of the tokenizer; the embedding has more rows
 CLEAR_MARGIN = 0.05  # between the two best logits of every greedy choice
 
 
-def seed_weights(model, seed):
-    """Weights as trained ones: activations keep their size, logits are peaked."""
+def seed_weights(model, seed, exact_f16=False, small_embedding=False):
+    """Weights as trained ones: activations keep their size, logits are peaked. With a small embedding a tied head
+    does not just repeat its input."""
     generator = torch.Generator().manual_seed(seed)
     normal = lambda shape: torch.randn(shape, generator=generator, dtype=torch.float64)
     for name, weight in model.state_dict().items():
@@ -40,8 +41,12 @@ def seed_weights(model, seed):
         shape = weight.shape
         if "norm" in name.lower() and name.endswith("weight"):
             value = 1 + 0.3 * normal(shape)
+            if small_embedding and name == "model.norm.weight":
+                value = 4 * value
         elif len(shape) == 1:
-            value = 0.3 * normal(shape)
+            value = (0.05 if small_embedding else 0.3) * normal(shape)
+        elif small_embedding and ("lm_head" in name or "embed" in name):
+            value = normal(shape) * 0.2
         elif "lm_head" in name:
             value = normal(shape) * 4 / shape[-1] ** 0.5
         elif "embed" in name:
@@ -53,7 +58,8 @@ def seed_weights(model, seed):
         else:
             value = normal(shape) / shape[-1] ** 0.5
         # Few bits, so that the files pack well; exact in every float type.
-        weight.copy_(value.to(torch.bfloat16).to(weight.dtype))
+        value = value.to(torch.bfloat16)
+        weight.copy_((value.to(torch.float16) if exact_f16 else value).to(weight.dtype))
     if hasattr(model, "tie_weights"):
         model.tie_weights()
 
@@ -129,13 +135,15 @@ def make(family, variant, spec):
     from transformers import AutoModelForCausalLM
 
     model = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
-    margin, seed = 0, spec["seed"]
-    while margin < CLEAR_MARGIN:
+    margin, seed, varied = 0, spec["seed"], 0
+    while margin < CLEAR_MARGIN or varied < spec.get("varied", 1):
         with torch.no_grad():
-            seed_weights(model, seed)
+            seed_weights(model, seed, spec.get("exact_f16", False), spec.get("small_embedding", False))
         values, margin = expected(model, config.vocab_size)
+        varied = len(set(values["greedy"].tolist()))
         seed += 100
-    model.save_pretrained(folder)
+    stored = model.to(getattr(torch, spec.get("dtype", "float32")))
+    stored.save_pretrained(folder, max_shard_size=spec.get("shard_size", "1GB"))
     merges = write_tokenizer(folder)
     save_file(values, str(folder / "expected.safetensors"))
     tiny_gguf.write(folder, config, merges, spec)
@@ -147,10 +155,9 @@ def make(family, variant, spec):
           f"smallest greedy margin {margin:.4f}", file=sys.stderr)
 
 
-def main(families) -> int:
+def main(wanted) -> int:
     for family, variants in VARIANTS.items():
-        if families and family not in families:
-            continue
         for variant, spec in variants.items():
-            make(family, variant, spec)
+            if not wanted or family in wanted or f"{family}/{variant}" in wanted:
+                make(family, variant, spec)
     return 0

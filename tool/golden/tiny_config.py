@@ -1,4 +1,9 @@
-"""The configurations of the tiny checkpoints: between them every switch that a family has."""
+"""The configurations of the tiny checkpoints: between them every switch that a family has.
+
+Of a variant: seed, config; if it is not one F32 file, dtype (of the safetensors file), shard_size (of each of several
+safetensors files), split_tensors (of each of several GGUF files); and of its weights exact_f16 (f16 holds them too),
+small_embedding (a tied head says more than its input), varied (different greedy ids at least).
+"""
 
 import transformers
 
@@ -59,16 +64,32 @@ VARIANTS = {
             rope_parameters={"rope_type": "yarn", "factor": 8.0,
                              "original_max_position_embeddings": 256, "rope_theta": 10000.0})},
     },
-    "qwen2": {"tied": {"seed": 5, "config": qwen2(tie_word_embeddings=True)}},
+    "qwen2": {
+        "tied": {"seed": 5, "config": qwen2(tie_word_embeddings=True)},
+        "sharded": {"seed": 11, "dtype": "bfloat16", "shard_size": "50KB", "split_tensors": 9, "config": qwen2(
+            tie_word_embeddings=False, hidden_size=64, num_attention_heads=4, num_key_value_heads=4,
+            rope_parameters={"rope_type": "yarn", "factor": 4.0,
+                             "original_max_position_embeddings": 512, "rope_theta": 1000000.0})},
+    },
     "qwen3": {
         "wide": {"seed": 6, "config": qwen3(tie_word_embeddings=False)},
         "tied": {"seed": 7, "config": qwen3(tie_word_embeddings=True, num_hidden_layers=2,
                                             attention_bias=True)},
     },
-    "lfm2": {"mixed": {"seed": 8, "config": lfm2()}},
+    "lfm2": {
+        "mixed": {"seed": 8, "config": lfm2()},
+        "untied": {"seed": 12, "dtype": "bfloat16", "config": lfm2(
+            tie_word_embeddings=False, conv_L_cache=3, conv_bias=True, num_hidden_layers=3,
+            num_attention_heads=3, num_key_value_heads=1, hidden_size=48, block_auto_adjust_ff_dim=True,
+            block_multiple_of=32, intermediate_size=110, layer_types=["conv", "full_attention", "conv"])},
+    },
     "olmoe": {
         "top8": {"seed": 9, "config": olmoe()},
         "normed": {"seed": 10, "config": olmoe(norm_topk_prob=True, num_experts=12,
                                                num_experts_per_tok=3)},
+        "tied": {"seed": 13, "dtype": "float16", "shard_size": "40KB", "exact_f16": True, "small_embedding": True,
+                 "varied": 6, "config": olmoe(
+            tie_word_embeddings=True, attention_bias=True, hidden_size=48, num_attention_heads=3,
+            num_key_value_heads=1, num_experts=12, num_experts_per_tok=4)},
     },
 }

@@ -6,7 +6,8 @@ import math
 
 import gguf
 import numpy
-from safetensors.numpy import load_file
+import torch
+from safetensors.torch import load_file
 
 
 def interleave(weight, heads):
@@ -85,15 +86,30 @@ def finish(writer):
     writer.close()
 
 
+def read_weights(folder):
+    weights = {}
+    for file in sorted(folder.glob("model*.safetensors")):
+        weights |= {name: weight.to(torch.float32).numpy() for name, weight in load_file(str(file)).items()}
+    return weights
+
+
+def ffn_size(config, weights):
+    """Of lfm2 what the weights have: the configuration's size may be adjusted."""
+    first = weights.get("model.layers.0.feed_forward.w1.weight")
+    return config.intermediate_size if first is None else first.shape[0]
+
+
 def write(folder, config, merges, spec):
+    weights = read_weights(folder)
     architecture = config.model_type
-    writer = gguf.GGUFWriter(str(folder / "model.gguf"), architecture)
+    writer = gguf.GGUFWriter(str(folder / "model.gguf"), architecture,
+                             split_max_tensors=spec.get("split_tensors", 0))
     head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     writer.add_name(f"tiny {architecture}")
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
-    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_feed_forward_length(ffn_size(config, weights))
     writer.add_head_count(config.num_attention_heads)
     if architecture == "lfm2":
         writer.add_head_count_kv([config.num_key_value_heads if t == "full_attention" else 0
@@ -119,7 +135,6 @@ def write(folder, config, merges, spec):
 
     arch = {name: key for key, name in gguf.MODEL_ARCH_NAMES.items()}[architecture]
     names = gguf.get_tensor_name_map(arch, config.num_hidden_layers)
-    weights = load_file(str(folder / "model.safetensors"))
     stack_experts(weights)
     for name, weight in weights.items():
         if architecture == "llama" and ".q_proj." in name:
