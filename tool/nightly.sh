@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The long checks, run before a piece of work is called done; not part of .ci/run.
 #   MUMMU_FUZZ_SECONDS  how long each fuzz target searches (600)
+#   MUMMU_REFERENCE     a Python with transformers, instead of one that tool/python.sh makes
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tool/progress.sh
@@ -12,6 +13,10 @@ tool/fetch_models.sh --tests >/dev/null
 
 say "== the release build's own tests"
 cmake --workflow --preset release
+
+say "== full-size shapes with random weights against transformers"
+read -ra reference <<<"${MUMMU_REFERENCE:-tool/python.sh --reference}"
+"${reference[@]}" tool/check_full_size.py build/release/app/mummu build/full_size
 
 say "== clang-tidy"
 cmake --preset tsan

@@ -1,18 +1,24 @@
 #!/usr/bin/env bash
-# Runs Python with the packages of tool/requirements.txt: tool/python.sh SCRIPT ARGUMENT...
+# Runs Python with the packages of tool/requirements.txt: tool/python.sh [--reference] SCRIPT ARGUMENT...
+# With --reference those of tool/reference_requirements.txt, which are large.
 # Makes a virtual environment in the cache folder the first time, and again when the list changes.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/progress.sh"
 
+list=$here/requirements.txt
+if [ "${1:-}" = --reference ]; then
+  list=$here/reference_requirements.txt
+  shift
+fi
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/mummu
-version=$(sha256sum "$here/requirements.txt" | cut -c 1-12)
+version=$(sha256sum "$list" | cut -c 1-12)
 venv=$cache/python-$version
 
 make_venv() {
   python3 -m venv --clear "$venv" &&
     "$venv/bin/python" -m pip install --disable-pip-version-check --no-input \
-      -r "$here/requirements.txt" && touch "$venv/complete"
+      -r "$list" && touch "$venv/complete"
 }
 
 if [ ! -e "$venv/complete" ]; then
