@@ -74,7 +74,6 @@ Result<Engine::Impl::Sizes> Engine::Impl::sizes() const {
   return out;
 }
 
-// Sizes and allocates everything that steps need.
 Result<void> Engine::Impl::prepare() {
   if (scheduler_) return {};
   MUMMU_TRY(sizes_, sizes());
@@ -118,10 +117,20 @@ Result<void> Engine::Impl::check_fits(const Request& request) const {
                 "the prompt has {} tokens and max_tokens is {}: {} tokens of keys and values are "
                 "needed, the engine has memory for {}",
                 prompt, max_tokens, total, room);
-  if (waiting() + request.options.n > options_.max_waiting)
-    return fail(Error::busy, "{} choices are waiting, at most {} may", waiting(),
-                options_.max_waiting);
   return {};
+}
+
+Result<void> Engine::Impl::check_waiting(int64_t choices) const {
+  if (waiting() + choices <= options_.max_waiting) return {};
+  return fail(Error::busy, "{} choices are waiting, at most {} may", waiting(),
+              options_.max_waiting);
+}
+
+Result<void> Engine::Impl::check(const Request& request) const {
+  if (request.model != model_)
+    return fail(Error::invalid, "the request was not made for the engine's model");
+  MUMMU_TRY(check_request(request, sizes_.vocab));
+  return check_fits(request);
 }
 
 int64_t Engine::Impl::waiting() const {
@@ -131,10 +140,8 @@ int64_t Engine::Impl::waiting() const {
 
 Result<RequestId> Engine::Impl::admit(Request request) {
   MUMMU_TRY(prepare());
-  if (request.model != model_)
-    return fail(Error::invalid, "the request was not made for the engine's model");
-  MUMMU_TRY(check_request(request, sizes_.vocab));
-  MUMMU_TRY(check_fits(request));
+  MUMMU_TRY(check(request));
+  MUMMU_TRY(check_waiting(request.options.n));
   MUMMU_TRY(auto state, make_request(std::move(request)));
   reserve_live(state->choices.size());
   RequestState& admitted = *state;
