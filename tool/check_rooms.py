@@ -32,6 +32,7 @@ PUBLIC = {
     "tokenizer": "text", "chat": "text", "device": "device", "model": "model",
     "request": "engine", "constraint": "engine", "json_mode": "engine", "engine": "engine", "generate": "engine",
     "logits": "engine", "embed": "engine",
+    "callback": "async", "pull": "async", "event_stream": "async", "resume": "async", "await": "async",
     "task": "async", "stream": "async", "worker": "async", "slot": "async", "load": "async",
     "asio": "async", "hub": "hub",
 }  # fmt: skip
