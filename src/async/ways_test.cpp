@@ -168,8 +168,8 @@ Result<Streamed> by_two_engines(const Model& model, EngineOptions options, Reque
   const Model& second = loaded().second;
   MUMMU_TRY(worker.add(Engine(second, options)));
   for (Request& other : crowd) other.model = &second.impl();
-  MUMMU_TRY(auto busy, make_busy(model, options, std::move(worker), std::move(request),
-                                 std::move(crowd)));
+  MUMMU_TRY(auto busy,
+            make_busy(model, options, std::move(worker), std::move(request), std::move(crowd)));
   Streamed out;
   for (const Token& token : busy.stream) out.see(token);
   return finish(std::move(out), busy.stream.result());
