@@ -37,8 +37,8 @@ std::atomic<int64_t> step_ended{0};  // steady clock, ns
 
 // An engine whose steps take `us`.
 FakeEngine make_engine(double us) {
-  FakeEngine fake({.context = kContext,
-                   .engine = {.kv_tokens = 64 * kContext, .prefix_cache = false}});
+  FakeEngine fake(
+      {.context = kContext, .engine = {.kv_tokens = 64 * kContext, .prefix_cache = false}});
   fake.forward->during_run = [us] {
     const auto begin = Clock::now();
     while (us_since(begin) < us) continue;
@@ -186,10 +186,10 @@ void latencies(const Device& device) {
 void cancels(const Device& device) {
   fmt::print("stream destroyed -> pages free (steps of 1000 us)\n");
   for (const bool prefill : {false, true}) {
-    FakeEngine fake({.context = kContext,
-                     .engine = {.kv_tokens = 2 * kContext,
-                                .step_tokens = prefill ? 8 : 0,
-                                .prefix_cache = false}});
+    FakeEngine fake(
+        {.context = kContext,
+         .engine = {
+             .kv_tokens = 2 * kContext, .step_tokens = prefill ? 8 : 0, .prefix_cache = false}});
     fake.forward->during_run = [] {
       const auto begin = Clock::now();
       while (us_since(begin) < 1000) continue;
@@ -207,7 +207,8 @@ void cancels(const Device& device) {
       const int64_t steps = worker.counts().steps;
       const auto begin = Clock::now();
       stream = Stream();
-      while (worker.counts().streams > 0) std::this_thread::sleep_for(std::chrono::microseconds(20));
+      while (worker.counts().streams > 0)
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
       us.push_back(us_since(begin));
       steps_after = std::max(steps_after, worker.counts().steps - steps);
     }
@@ -254,9 +255,10 @@ void memory(const Device& device) {
   const size_t empty = mallinfo2().uordblks;
   while (*worker.run_once() == Turn::more) continue;
   const size_t paused = mallinfo2().uordblks;
-  fmt::print("1000 streams: {:.1f} KB each when submitted; {:.1f} KB when paused, with the "
-             "engine's own share\n",
-             static_cast<double>(empty - before) / 1e6, static_cast<double>(paused - before) / 1e6);
+  fmt::print(
+      "1000 streams: {:.1f} KB each when submitted; {:.1f} KB when paused, with the "
+      "engine's own share\n",
+      static_cast<double>(empty - before) / 1e6, static_cast<double>(paused - before) / 1e6);
   const auto begin = Clock::now();
   streams.clear();
   (void)worker.run_once();

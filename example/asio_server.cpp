@@ -30,15 +30,14 @@ std::string chunk(std::string_view text) {  // RFC 9112, section 7.1
 asio::awaitable<std::string> read_question(tcp::socket& socket) {
   std::string text;
   auto buffer = asio::dynamic_buffer(text, kMostBytes);
-  const size_t head = co_await asio::async_read_until(socket, buffer, "\r\n\r\n",
-                                                      asio::use_awaitable);
+  const size_t head =
+      co_await asio::async_read_until(socket, buffer, "\r\n\r\n", asio::use_awaitable);
   size_t length = 0;
   if (const size_t at = text.find("Content-Length: "); at < head)
     length = std::stoul(text.substr(at + 16));
   if (length > kMostBytes) co_return "";
   if (text.size() < head + length)
-    co_await asio::async_read(socket, buffer,
-                              asio::transfer_exactly(head + length - text.size()),
+    co_await asio::async_read(socket, buffer, asio::transfer_exactly(head + length - text.size()),
                               asio::use_awaitable);
   co_return text.substr(head, length);
 }
@@ -70,8 +69,9 @@ asio::awaitable<void> listen(tcp::acceptor& acceptor, const mummu::Model& model,
 asio::awaitable<void> ask(tcp::endpoint server, std::string question, std::string& answer) {
   tcp::socket socket(co_await asio::this_coro::executor);
   co_await socket.async_connect(server, asio::use_awaitable);
-  const std::string request = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
-                              std::to_string(question.size()) + "\r\n\r\n" + question;
+  const std::string request =
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(question.size()) +
+      "\r\n\r\n" + question;
   co_await asio::async_write(socket, asio::buffer(request), asio::use_awaitable);
   boost::system::error_code end;
   co_await asio::async_read(socket, asio::dynamic_buffer(answer),

@@ -75,8 +75,7 @@ class AsioWaitOf final : public AsioWait,
   AsioWaitOf(Handler handler, std::shared_ptr<Channel> channel)
       : channel_(std::move(channel)), handler_(std::move(handler)) {
     const auto executor = boost::asio::get_associated_executor(*handler_);
-    work_.emplace(
-        boost::asio::prefer(executor, boost::asio::execution::outstanding_work.tracked));
+    work_.emplace(boost::asio::prefer(executor, boost::asio::execution::outstanding_work.tracked));
     auto& context = boost::asio::query(executor, boost::asio::execution::context);
     waits_ = boost::asio::use_service<AsioWaits>(context).list();
   }
@@ -164,9 +163,8 @@ class AsioWaitOf final : public AsioWait,
       const auto executor = boost::asio::get_associated_executor(handler);
       const auto allocator = boost::asio::get_associated_allocator(handler);
       try {
-        boost::asio::post(executor,
-                          boost::asio::bind_allocator(
-                              allocator, Posted{std::move(handler), channel_, why}));
+        boost::asio::post(executor, boost::asio::bind_allocator(
+                                        allocator, Posted{std::move(handler), channel_, why}));
       } catch (...) {  // no memory for it: the handler is destroyed un-run
       }
     }

@@ -52,7 +52,8 @@ struct EmbedProgress {
 struct EmbedOptions {
   // One of the checkpoint's prompts, by name; empty: its default prompt, if it names one.
   std::string prompt_name{};
-  // Put before every text instead; "" puts nothing there.
+  // Put before every text instead; "" puts nothing there. Its control tokens are control tokens, as
+  // those of the checkpoint's prompts are: not for strangers' text.
   std::optional<std::string> prompt{};
   // Cut texts after fewer tokens than the checkpoint asks for; 0: as it asks.
   int64_t max_tokens = 0;

@@ -5,10 +5,11 @@
 //
 // The reader's place is taken by a next that blocks, an armed on_ready, or an await until it has
 // returned. While it is taken every other reading call, try_next too, gives Pull::invalid.
-// Destroying a stream cancels what it is about: it calls nothing of yours (it may destroy a function
-// that was armed, and waits for one that is running) and does not wait for the driver. To start any
-// call on a stream while it is being destroyed is a race of the host; to cancel from elsewhere
-// there is canceller(). In a forked child every call is `invalid`, and destructors do nothing.
+// Destroying a stream cancels what it is about: it calls nothing of yours (it may destroy a
+// function that was armed, and waits for one that is running) and does not wait for the driver. To
+// start any call on a stream while it is being destroyed is a race of the host; to cancel from
+// elsewhere there is canceller(). In a forked child every call is `invalid`, and destructors do
+// nothing.
 
 #include <chrono>
 #include <cstdint>
@@ -132,8 +133,9 @@ class EventStream : public AnyStream {
   std::default_sentinel_t end() const { return {}; }
 };
 
-// Reading for adapters that keep the channel of a stream beyond the stream; the caller holds a share
-// of it. on_ready gives Pull::event when it has taken the function over, else leaves it alone.
+// Reading for adapters that keep the channel of a stream beyond the stream; the caller holds a
+// share of it. on_ready gives Pull::event when it has taken the function over, else leaves it
+// alone.
 MUMMU_API Pulled pull(Channel& channel);
 MUMMU_API Pull on_ready(Channel& channel, Callback<void()>& function, Ticket& ticket);
 MUMMU_API bool disarm(Channel& channel, Ticket ticket);

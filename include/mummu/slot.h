@@ -56,7 +56,8 @@ class MUMMU_API SlotTurns {
 template <typename T>
 class ModelSlot {
  public:
-  static_assert(thread_movable<T>, "ModelSlot<T> is used from many threads: T is not thread_movable");
+  static_assert(thread_movable<T>,
+                "ModelSlot<T> is used from many threads: T is not thread_movable");
   static_assert(thread_shareable<T>,
                 "ModelSlot<T> is used from many threads: T is not thread_shareable");
 

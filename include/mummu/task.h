@@ -19,8 +19,8 @@
 
 #include "mummu/await.h"
 #include "mummu/export.h"
-#include "mummu/resume.h"
 #include "mummu/result.h"
+#include "mummu/resume.h"
 #include "mummu/thread_facts.h"
 
 namespace mummu {
@@ -166,15 +166,16 @@ template <typename T, typename Done>
 void spawn(Task<T> task, Done done, std::stop_token stop = {}) {
   auto root = Root::make(std::move(stop));
   if (!root) {
-    { const Task<T> dropped = std::move(task); }
+    {
+      const Task<T> dropped = std::move(task);
+    }
     done(false);
     return;
   }
   const auto frame = task.release();
   frame.promise().root = root;
-  root->when_over(frame, [over = std::move(done)](Root::End end) mutable {
-    over(end == Root::End::finished);
-  });
+  root->when_over(
+      frame, [over = std::move(done)](Root::End end) mutable { over(end == Root::End::finished); });
   Root::run(std::move(root), frame);
 }
 template <typename T>

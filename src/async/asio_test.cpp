@@ -83,11 +83,9 @@ TEST(Asio, cancelling_the_operation_ends_the_wait_and_not_the_stream) {
   asio::io_context io;
   asio::cancellation_signal signal;
   Pull why = Pull::event;
-  async_next(stream,
-             asio::bind_cancellation_slot(
-                 signal.slot(), asio::bind_executor(io, [&](Next<Token> token) {
-                   why = token.why();
-                 })));
+  async_next(stream, asio::bind_cancellation_slot(
+                         signal.slot(),
+                         asio::bind_executor(io, [&](Next<Token> token) { why = token.why(); })));
   asio::post(io, [&] { signal.emit(asio::cancellation_type::total); });
   io.run();
   EXPECT_EQ(why, Pull::cancelled);
@@ -103,8 +101,8 @@ TEST(Asio, a_timer_may_win_over_a_token) {
   bool timed = false;
   const auto race = [&]() -> asio::awaitable<void> {
     asio::steady_timer timer(io, milliseconds(5));
-    const auto first = co_await (async_next(stream, asio::use_awaitable) ||
-                                 timer.async_wait(asio::use_awaitable));
+    const auto first =
+        co_await (async_next(stream, asio::use_awaitable) || timer.async_wait(asio::use_awaitable));
     timed = first.index() == 1;
   };
   asio::co_spawn(io, race, asio::detached);
@@ -139,8 +137,8 @@ TEST(Asio, an_old_wait_s_shutdown_does_not_disarm_a_later_reader) {
   {
     asio::io_context io;
     asio::cancellation_signal signal;
-    async_next(stream, asio::bind_cancellation_slot(
-                           signal.slot(), asio::bind_executor(io, [](Next<Token>) {})));
+    async_next(stream, asio::bind_cancellation_slot(signal.slot(),
+                                                    asio::bind_executor(io, [](Next<Token>) {})));
     signal.emit(asio::cancellation_type::total);
     ASSERT_TRUE(stream.on_ready([&] { called = true; }));
   }
@@ -155,9 +153,9 @@ TEST(Asio, the_stream_s_death_completes_the_operation_once_with_cancelled) {
   int calls = 0;
   Pull why = Pull::event;
   async_next(*stream, asio::bind_executor(io, [&](Next<Token> token) {
-               why = token.why();
-               ++calls;
-             }));
+    why = token.why();
+    ++calls;
+  }));
   stream.reset();
   EXPECT_EQ(calls, 0);
   io.run();
@@ -215,9 +213,8 @@ TEST(Asio, the_handler_s_allocator_is_used) {
   asio::io_context io;
   Stream stream = lent.submit(ask(1));
   std::atomic<int> allocations = 0;
-  async_next(stream,
-             asio::bind_executor(io, asio::bind_allocator(Counting<char>(&allocations),
-                                                          [](Next<Token>) {})));
+  async_next(stream, asio::bind_executor(io, asio::bind_allocator(Counting<char>(&allocations),
+                                                                  [](Next<Token>) {})));
   EXPECT_GE(allocations, 1);
   const int before = allocations;
   lent.run_out();

@@ -1,7 +1,7 @@
 #include "async/channel.h"
 
-#include "async/driving.h"
 #include "async/driver.h"
+#include "async/driving.h"
 
 namespace mummu {
 

@@ -145,9 +145,7 @@ TEST(OnWork, is_called_for_a_reader_who_has_caught_up) {
 TEST(OnWork, may_lend_from_a_thread_of_its_own) {
   FakeWorker lent;
   std::vector<std::jthread> loops;
-  ASSERT_TRUE(lent.worker.on_work([&] {
-    loops.emplace_back([&] { lent.run_out(); });
-  }));
+  ASSERT_TRUE(lent.worker.on_work([&] { loops.emplace_back([&] { lent.run_out(); }); }));
   Stream stream = lent.submit(ask(40));
   EXPECT_EQ(read_all(stream).size(), 40u);
   for (auto& loop : loops) loop.join();

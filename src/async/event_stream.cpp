@@ -44,8 +44,7 @@ Result<Ticket> AnyStream::on_ready(Callback<void()> function) {
   const auto channel = channel_;
   return at_edge([&]() -> Result<Ticket> {
     if (!channel) return fail(Error::cancelled, "this stream was moved from");
-    if (channel->forked())
-      return fail(Error::invalid, "this stream belongs to the parent process");
+    if (channel->forked()) return fail(Error::invalid, "this stream belongs to the parent process");
     Ticket ticket;
     switch (mummu::on_ready(*channel, function, ticket)) {
       case Pull::invalid:

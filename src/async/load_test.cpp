@@ -83,9 +83,8 @@ TEST(Loader, cancel_ends_it_within_one_tensor) {
 TEST(Loader, on_progress_is_asked_too) {
   MUMMU_NEEDS(model_path());
   int asked = 0;
-  Loader loader(model_path(), cpu(), {.on_progress = [&](const LoadProgress&) {
-                  return ++asked < 3;
-                }});
+  Loader loader(model_path(), cpu(),
+                {.on_progress = [&](const LoadProgress&) { return ++asked < 3; }});
   EXPECT_TRUE(loader.run());
   while (loader.try_next()) continue;
   EXPECT_EQ(loader.result().error().code, Error::cancelled);

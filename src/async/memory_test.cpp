@@ -77,7 +77,8 @@ TEST(OutOfMemory, in_admit_is_no_memory_and_the_engine_goes_on) {
 TEST(OutOfMemory, in_submit_is_no_memory_and_the_worker_goes_on) {
   MUMMU_NEEDS_FAILING_ALLOCATIONS();
   FakeWorker lent;
-  const auto failed = fail_each_allocation([&] { return lent.worker.submit(spared(full_request)); });
+  const auto failed =
+      fail_each_allocation([&] { return lent.worker.submit(spared(full_request)); });
   EXPECT_GT(failed, 3);
   lent.run_out();
   EXPECT_EQ(lent.worker.counts().streams, 0);

@@ -197,8 +197,8 @@ TEST(ForeignCode, is_destroyed_and_not_called_by_the_stream_s_destructor) {
   bool called = false, gone = false;
   {
     const Stream stream = lent.submit(ask(200));
-    ASSERT_TRUE(const_cast<Stream&>(stream).on_ready(
-        [&called, mark = Gone(&gone)] { called = true; }));
+    ASSERT_TRUE(
+        const_cast<Stream&>(stream).on_ready([&called, mark = Gone(&gone)] { called = true; }));
   }
   EXPECT_TRUE(gone);
   lent.run_out();

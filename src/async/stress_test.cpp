@@ -83,8 +83,8 @@ Task<void> read_task(Stream stream, Whim where, Request request, int most) {
 }
 
 struct Place {
-  std::shared_mutex mutex;    // shared: calls on the stream; exclusive: its destruction
-  std::mutex reading;         // who may look at the chain
+  std::shared_mutex mutex;  // shared: calls on the stream; exclusive: its destruction
+  std::mutex reading;       // who may look at the chain
   Stream stream;
   std::optional<Chain> chain;
   std::unique_ptr<int64_t> memory;  // what on_ready writes to: dies after the stream
@@ -130,8 +130,8 @@ class Stress {
   }
 
   void replace(Place& place, Random& random) {
-    const Request request = ask(static_cast<int64_t>(1 + random() % 120),
-                                static_cast<TokenId>(random() % 64));
+    const Request request =
+        ask(static_cast<int64_t>(1 + random() % 120), static_cast<TokenId>(random() % 64));
     Stream stream;
     {
       const std::shared_lock lock(worker_mutex_);
@@ -173,8 +173,8 @@ class Stress {
       const std::unique_lock reading(place.reading, std::try_to_lock);
       if (!reading) return;
       const auto wait = std::chrono::microseconds(random() % 300);
-      const Token* token = op < 35 ? stream.try_next()
-                                   : stream.next_until(std::chrono::steady_clock::now() + wait);
+      const Token* token =
+          op < 35 ? stream.try_next() : stream.next_until(std::chrono::steady_clock::now() + wait);
       if (token) place.chain->see(*token);
     } else if (op < 80) {
       arm(stream, place.memory.get());

@@ -84,7 +84,8 @@ void TokenChannel::clear() noexcept { events_.clear(); }
 Result<Completion> TokenChannel::result(int choice) {
   const Lock lock(mutex_);
   if (choice < 0 || choice >= choices_)
-    return mummu::fail(Error::invalid, "the stream has {} choices, there is no {}", choices_, choice);
+    return mummu::fail(Error::invalid, "the stream has {} choices, there is no {}", choices_,
+                       choice);
   if (!is_closed() || queued() > 0)
     return mummu::fail(Error::invalid, "the stream has not been read to its end");
   if (cut_choices_ & bit(choice)) return error_ ? *error_ : Error{why(), message()};

@@ -91,8 +91,8 @@ class TokenChannel final : public Channel {
   const int choices_;
   std::stop_source stop_;  // what the engine looks at, between layers too
   Ring<OwnedToken> events_ MUMMU_GUARDED_BY(mutex_);
-  OwnedToken current_ MUMMU_GUARDED_BY(mutex_);     // what take returned
-  uint64_t open_choices_ MUMMU_GUARDED_BY(mutex_);  // whose last event was not pushed, as bits
+  OwnedToken current_ MUMMU_GUARDED_BY(mutex_);        // what take returned
+  uint64_t open_choices_ MUMMU_GUARDED_BY(mutex_);     // whose last event was not pushed, as bits
   uint64_t cut_choices_ MUMMU_GUARDED_BY(mutex_) = 0;  // that ended by a close
   std::vector<std::optional<Result<Completion>>> completions_ MUMMU_GUARDED_BY(mutex_);
   std::optional<Error> error_ MUMMU_GUARDED_BY(mutex_);

@@ -45,8 +45,8 @@ Worker::State::State(const Device& device, const WorkerOptions& options)
     : Driver(options.max_streams), device_(&device.ops()), options_(options) {}
 
 Result<void> Worker::State::check(const WorkerOptions& options) {
-  for (const auto& [name, value] : {std::pair{"max_streams", options.max_streams},
-                                    std::pair{"max_events", options.max_events}})
+  for (const auto& [name, value] :
+       {std::pair{"max_streams", options.max_streams}, std::pair{"max_events", options.max_events}})
     if (value < 1 || value > kMost)
       return fail(Error::invalid, "{} must be from 1 to {}, it is {}", name, kMost, value);
   return {};

@@ -54,8 +54,7 @@ class Worker::State final : public Driver {
   void note(Seat& seat, const StepReport& report) MUMMU_REQUIRES(role_);
   void lose_device(const Error& error) MUMMU_REQUIRES(role_);
   void hand_out(Seat& seat) MUMMU_REQUIRES(role_);
-  bool hand_out(Seat& seat, TokenChannel& channel, Channel::WakeChain& chain)
-      MUMMU_REQUIRES(role_);
+  bool hand_out(Seat& seat, TokenChannel& channel, Channel::WakeChain& chain) MUMMU_REQUIRES(role_);
   bool hand_out(Seat& seat, TokenChannel& channel, int choice, Channel::WakeChain& chain)
       MUMMU_REQUIRES(role_);
   void retire(TokenChannel& channel) MUMMU_REQUIRES(role_);
@@ -71,7 +70,7 @@ class Worker::State final : public Driver {
 
   std::list<Seat> seats_ MUMMU_GUARDED_BY(role_);  // the next to step first
   int64_t steps_ MUMMU_GUARDED_BY(role_) = 0;
-  OwnedToken token_ MUMMU_GUARDED_BY(role_);       // on its way
+  OwnedToken token_ MUMMU_GUARDED_BY(role_);  // on its way
 };
 
 }  // namespace mummu

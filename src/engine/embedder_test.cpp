@@ -161,6 +161,12 @@ TEST_F(EmbedFolder, what_looks_like_a_control_token_stays_text) {
   EXPECT_EQ(out.tokens, (std::vector<int64_t>{11, 6}));  // t ##h ##e, [UNK], s ##e ##p, [UNK], sea
 }
 
+TEST_F(EmbedFolder, control_tokens_of_a_prompt_are_control_tokens) {
+  auto embedder = load().value();
+  const auto out = embedder.embed({"sea", "[SEP]"}, {.prompt = "[SEP] "}).value();
+  EXPECT_EQ(out.tokens, (std::vector<int64_t>{4, 8}));  // the text's are [UNK], s ##e ##p, [UNK]
+}
+
 TEST_F(EmbedFolder, wrong_calls_are_errors) {
   auto embedder = load().value();
   const auto error = [&](std::string_view text, EmbedOptions options) {
