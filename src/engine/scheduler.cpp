@@ -107,36 +107,42 @@ bool Scheduler::schedule(Sequence& sequence, int64_t tokens) {
   return true;
 }
 
-// Copies the partly filled page that the sequence will write to, if others hold it too.
+// Copies the partly filled page that the sequence will write to, if others hold it too. Those who
+// lose their pages meanwhile may be all of these others.
 bool Scheduler::own_last_page(Sequence& sequence) {
   if (sequence.cached % kPageTokens == 0) return true;
   const auto last = static_cast<size_t>(sequence.cached / kPageTokens);
-  if (pages_.holders(sequence.pages[last]) == 1) return true;
-  int32_t page = kNoPage;
-  if (!take_page(sequence, page)) return false;
-  forward_.copy_page(sequence.pages[last], page);
-  pages_.release(sequence.pages[last]);
-  sequence.pages[last] = page;
+  while (pages_.holders(sequence.pages[last]) > 1) {
+    const int32_t page = pages_.take();
+    if (page == kNoPage && !preempt_for(sequence)) return false;
+    if (page == kNoPage) continue;
+    forward_.copy_page(sequence.pages[last], page);
+    pages_.release(sequence.pages[last]);
+    sequence.pages[last] = page;
+  }
   return true;
 }
 
-// A page for a running sequence, if need be from paused sequences or those it outranks, the last in
-// rank first. Where there is none, it loses its own and waits.
 bool Scheduler::take_page(Sequence& sequence, int32_t& page) {
-  while ((page = pages_.take()) == kNoPage) {
-    Sequence* victim = nullptr;
-    for (size_t i = live_.size(); i-- > 0;) {
-      Sequence* other = live_[i];
-      if (other == &sequence || other->pages.empty()) continue;
-      const bool paused = is_paused(*other, limits_);
-      if (paused) victim = other;
-      if (paused) break;
-      if (!victim && outranks(sequence, *other)) victim = other;
-    }
-    preempt(victim ? *victim : sequence);
-    if (!victim) return false;
-  }
+  while ((page = pages_.take()) == kNoPage)
+    if (!preempt_for(sequence)) return false;
   return true;
+}
+
+// Takes the pages of a paused sequence or of one that the running sequence outranks, the last in
+// rank first. Where there is none, it loses its own and waits.
+bool Scheduler::preempt_for(Sequence& sequence) {
+  Sequence* victim = nullptr;
+  for (size_t i = live_.size(); i-- > 0;) {
+    Sequence* other = live_[i];
+    if (other == &sequence || other->pages.empty()) continue;
+    const bool paused = is_paused(*other, limits_);
+    if (paused) victim = other;
+    if (paused) break;
+    if (!victim && outranks(sequence, *other)) victim = other;
+  }
+  preempt(victim ? *victim : sequence);
+  return victim != nullptr;
 }
 
 bool Scheduler::may_start(const Sequence& sequence) const {

@@ -66,6 +66,7 @@ class Scheduler {
   int64_t reclaimable(const Sequence& sequence);
   bool yields_to_waiting(const Sequence& victim, const Sequence& sequence) const;
   bool take_page(Sequence& sequence, int32_t& page);
+  bool preempt_for(Sequence& sequence);
   bool own_last_page(Sequence& sequence);
   int64_t wanted_rows(const Sequence& sequence, int64_t tokens) const;
 
