@@ -65,9 +65,9 @@ void add_check(CLI::App& app) {
     const std::string found = find_model(*path);
     const auto vectors = Embedder::inspect(found, device);
     const ModelInfo info =
-        vectors ? vectors->model
-                : take(Model::inspect(found, device,
-                                      {.log = warnings(), .quantize = load->quantize}));
+        vectors
+            ? vectors->model
+            : take(Model::inspect(found, device, {.log = warnings(), .quantize = load->quantize}));
     if (*context > info.context)
       fail(fmt::format("{}: the context is {} tokens, {} were asked for", *path, info.context,
                        *context));

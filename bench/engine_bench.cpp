@@ -53,8 +53,7 @@ mummu::Request request(const mummu::Model& model, int64_t prompt, int64_t answer
   for (size_t i = 0; i < ids.size(); ++i)
     ids[i] = static_cast<TokenId>((i * 7919 + 31 + static_cast<size_t>(which) * 101) %
                                   static_cast<size_t>(model.info().vocab));
-  return take(
-      mummu::complete(model, std::move(ids), {.max_tokens = answer, .ignore_eos = true}));
+  return take(mummu::complete(model, std::move(ids), {.max_tokens = answer, .ignore_eos = true}));
 }
 
 // Takes everything that a request has to say; how many tokens that was.
@@ -74,8 +73,7 @@ double aggregate(const mummu::Model& model, const Arguments& arguments, int64_t 
                                .prefix_cache = false});
   std::vector<mummu::RequestId> ids;
   for (int64_t i = 0; i < sequences; ++i)
-    ids.push_back(
-        take(engine.admit(request(model, arguments.prompt, arguments.answer + 8, i))));
+    ids.push_back(take(engine.admit(request(model, arguments.prompt, arguments.answer + 8, i))));
   int64_t decoding = 0, tokens = 0;
   while (decoding < sequences) {  // until a step gave every sequence a token
     take(engine.step());
@@ -100,9 +98,8 @@ struct Gap {
 // Four sequences decode when a long prompt arrives.
 Gap arrival(const mummu::Model& model, const Arguments& arguments) {
   constexpr int64_t kNeighbours = 4;
-  mummu::Engine engine(model,
-                       {.kv_tokens = arguments.arrival + 64 + kNeighbours * 2048,
-                        .prefix_cache = false});
+  mummu::Engine engine(
+      model, {.kv_tokens = arguments.arrival + 64 + kNeighbours * 2048, .prefix_cache = false});
   std::vector<mummu::RequestId> ids;
   for (int64_t i = 0; i < kNeighbours; ++i)
     ids.push_back(take(engine.admit(request(model, 32, 1900, i))));
@@ -138,11 +135,16 @@ Arguments parse(int argc, char** argv) {
       if (++i == argc) die(word + " needs a value");
       const std::string value = argv[i];
       const int64_t number = std::atoll(value.c_str());
-      if (word == "--threads") arguments.threads = static_cast<int>(number);
-      else if (word == "--prompt") arguments.prompt = number;
-      else if (word == "--answer") arguments.answer = number;
-      else if (word == "--repeats") arguments.repeats = number;
-      else if (word == "--arrival") arguments.arrival = number;
+      if (word == "--threads")
+        arguments.threads = static_cast<int>(number);
+      else if (word == "--prompt")
+        arguments.prompt = number;
+      else if (word == "--answer")
+        arguments.answer = number;
+      else if (word == "--repeats")
+        arguments.repeats = number;
+      else if (word == "--arrival")
+        arguments.arrival = number;
       else if (word == "--sequences") {
         arguments.sequences.clear();
         std::stringstream list(value);
@@ -176,9 +178,10 @@ int main(int argc, char** argv) {
                 static_cast<long long>(sequences), median(rate));
   if (arguments.arrival <= 0) return 0;
   const Gap gap = arrival(model, arguments);
-  std::printf(arguments.json
-                  ? "{\"arrival\": %lld, \"before_ms\": %.1f, \"worst_ms\": %.1f, \"first_ms\": %.0f}\n"
-                  : "a prompt of %lld tokens arrives beside 4 sequences: a token each %.1f ms before, "
-                    "%.1f ms at worst meanwhile, its own first after %.0f ms\n",
-              static_cast<long long>(arguments.arrival), gap.before_ms, gap.worst_ms, gap.first_ms);
+  std::printf(
+      arguments.json
+          ? "{\"arrival\": %lld, \"before_ms\": %.1f, \"worst_ms\": %.1f, \"first_ms\": %.0f}\n"
+          : "a prompt of %lld tokens arrives beside 4 sequences: a token each %.1f ms before, "
+            "%.1f ms at worst meanwhile, its own first after %.0f ms\n",
+      static_cast<long long>(arguments.arrival), gap.before_ms, gap.worst_ms, gap.first_ms);
 }

@@ -113,9 +113,9 @@ TEST(PrefixCache, the_full_pages_of_a_cancelled_prefill_are_found) {
 TEST(PrefixCache, the_least_recently_used_prefix_goes_first_and_its_end_before_its_beginning) {
   Host host({.kv_tokens = 16 * 8, .max_sequences = 4});
   const Request a = asked(49, 1, 0), b = asked(49, 1, 11);
-  host.answer(a);  // three full pages
-  host.answer(b);  // three more; two are free
-  host.answer(a);  // b is now the older one
+  host.answer(a);                 // three full pages
+  host.answer(b);                 // three more; two are free
+  host.answer(a);                 // b is now the older one
   host.answer(asked(60, 1, 23));  // takes four pages: the two free ones, and two of b's
   EXPECT_EQ(host.answer(a).usage.cached_tokens, 48);
   const RequestId probe = host.admit(b);

@@ -21,8 +21,8 @@
 namespace mummu::test {
 namespace {
 
-constexpr int64_t kPrompt = 67;   // four whole pages and three tokens
-constexpr int64_t kAnswer = 24;   // ends in the middle of the sixth
+constexpr int64_t kPrompt = 67;  // four whole pages and three tokens
+constexpr int64_t kAnswer = 24;  // ends in the middle of the sixth
 constexpr int64_t kMostSteps = 20000;
 
 // A host's pool that runs the pieces on the calling thread, last piece first.
@@ -100,8 +100,8 @@ class RowRun {
     const std::string_view chunk = row[kChunk];
     options.step_tokens = chunk == "all" ? 4096 : std::atoi(chunk.data());
     engine_ = Engine(std::make_unique<Engine::Impl>(
-        EngineParts{.forward = std::make_unique<WitnessForward>(
-                        *model_.ops, model_.decoder, kv_of(row[kKv]), pages),
+        EngineParts{.forward = std::make_unique<WitnessForward>(*model_.ops, model_.decoder,
+                                                                kv_of(row[kKv]), pages),
                     .tokenizer = &model_.tokenizer,
                     .model = &model_,
                     .end_ids = {},
@@ -244,7 +244,8 @@ class RowRun {
   void preempt() {
     const int64_t before = preempted_;
     RequestOptions options = {.max_tokens = 1, .priority = 1};
-    const RequestId thief = admit(tokens(random_, pool_tokens_ - 1, model_.tokenizer.vocab()), options);
+    const RequestId thief =
+        admit(tokens(random_, pool_tokens_ - 1, model_.tokenizer.vocab()), options);
     for (int i = 0; i < 50 && preempted_ == before; ++i) step();
     EXPECT_EQ(preempted_, before + 1);
     engine_.forget(thief);
@@ -321,8 +322,8 @@ class Checkpoint {
   const Loaded& loaded(const Row& row) {
     auto& slot = loaded_[std::pair(row.level[kIsa], row.level[kThreads])];
     if (!slot) {
-      auto device = open_device(
-          "cpu", {.parallel = parallel(row[kThreads]), .isa = isa_of(row[kIsa])});
+      auto device =
+          open_device("cpu", {.parallel = parallel(row[kThreads]), .isa = isa_of(row[kIsa])});
       auto model = Model::load(path_, *device);
       EXPECT_TRUE(model) << model.error().message;
       slot = std::make_unique<Loaded>(Loaded{std::move(*device), std::move(*model)});
@@ -387,8 +388,8 @@ TEST(DeterminismReal, rows_of_the_matrix_on_the_default_model_give_the_same_bits
   const auto rows = pairwise_rows(3);
   for (size_t i = 0; i < rows.size() && checkpoint.rows < (kSanitized ? 2 : 8) && !HasFailure();
        ++i) {
-    const bool slow = rows[i][kIsa] == std::string_view("reference") ||
-                      rows[i][kChunk] == std::string_view("1");
+    const bool slow =
+        rows[i][kIsa] == std::string_view("reference") || rows[i][kChunk] == std::string_view("1");
     if (!slow) checkpoint.run(rows[i], 1 + static_cast<int64_t>(i % 4));
   }
 }

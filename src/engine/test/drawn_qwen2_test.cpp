@@ -36,8 +36,7 @@ class Weights {
   void vector(const std::string& name, uint64_t count, double middle) {
     begin(name, {count}, kF32);
     for (uint64_t i = 0; i < count; ++i)
-      parts.data +=
-          raw(static_cast<float>(middle + 0.2 * random_uniform(kSeed, next_++, 0) - 0.1));
+      parts.data += raw(static_cast<float>(middle + 0.2 * random_uniform(kSeed, next_++, 0) - 0.1));
   }
 
   GgufParts parts;
@@ -45,8 +44,8 @@ class Weights {
  private:
   void begin(const std::string& name, const std::vector<uint64_t>& dimensions, uint32_t type) {
     parts.data.append((32 - parts.data.size() % 32) % 32, '\0');
-    parts.tensors.push_back(raw_tensor(name + (name.ends_with("bias") ? "" : ".weight"),
-                                       dimensions, type, parts.data.size()));
+    parts.tensors.push_back(raw_tensor(name + (name.ends_with("bias") ? "" : ".weight"), dimensions,
+                                       type, parts.data.size()));
   }
 
   int64_t next_ = 0;

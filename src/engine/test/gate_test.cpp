@@ -162,8 +162,7 @@ void pass_gate_on_drawn_qwen2(const Drive& drive) {
   MUMMU_NEEDS(vocabulary);
   const TempFolder folder;
   const auto device = open_device("cpu", {.parallel = Threads(2)});
-  const auto model =
-      Model::load(folder.write("drawn.gguf", drawn_qwen2(vocabulary)), *device);
+  const auto model = Model::load(folder.write("drawn.gguf", drawn_qwen2(vocabulary)), *device);
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_EQ(model->info().vocab, 151936);
   pass_gate(*model, drive, kSanitized ? 10 : 200);

@@ -1,8 +1,8 @@
 #pragma once
 
 // For tests: the determinism matrix. A row is one way of running the same request: in which
-// company, in which chunks, with which pages found or lost, on which device. All rows of a model and
-// a KV type must give the same bits.
+// company, in which chunks, with which pages found or lost, on which device. All rows of a model
+// and a KV type must give the same bits.
 
 #include <array>
 #include <cstdint>

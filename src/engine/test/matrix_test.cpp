@@ -11,7 +11,9 @@ namespace {
 
 constexpr int kCount = static_cast<int>(kFactors.size());
 
-int levels(int factor) { return static_cast<int>(kFactors[static_cast<size_t>(factor)].levels.size()); }
+int levels(int factor) {
+  return static_cast<int>(kFactors[static_cast<size_t>(factor)].levels.size());
+}
 
 using Pair = std::array<int, 4>;  // factor, level, later factor, level
 

@@ -25,7 +25,7 @@ struct Known {  // a choice, as its host sees it
   std::vector<TokenId> told, taken;  // by reports, by take
   int64_t pending = 0;               // events not taken
   int64_t position = 0;              // tokens computed or found
-  bool placed = false;  // has pages
+  bool placed = false;               // has pages
   bool started = false, ended = false;
   bool stood = false;  // paused when the step began
   Finish finish = Finish::none;

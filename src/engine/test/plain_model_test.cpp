@@ -18,9 +18,8 @@ testing::AssertionResult begins(const std::vector<TokenId>& truth,
                                 const std::vector<TokenId>& told) {
   if (told.size() <= truth.size() && std::equal(told.begin(), told.end(), truth.begin()))
     return testing::AssertionSuccess();
-  return testing::AssertionFailure()
-         << testing::PrintToString(told) << " is not how " << testing::PrintToString(truth)
-         << " begins";
+  return testing::AssertionFailure() << testing::PrintToString(told) << " is not how "
+                                     << testing::PrintToString(truth) << " begins";
 }
 
 void append(std::vector<TokenId>& to, std::span<const TokenId> ids) {
@@ -249,9 +248,8 @@ void PlainModel::check_preemption(const StepReport& report) const {
   };
   for (const StepReport::Choice& victim : report.choices) {
     if (!victim.preempted || victim.finish != Finish::none) continue;
-    const auto tracked = std::find_if(tracked_.begin(), tracked_.end(), [&](const Tracked& one) {
-      return one.id == victim.request;
-    });
+    const auto tracked = std::find_if(tracked_.begin(), tracked_.end(),
+                                      [&](const Tracked& one) { return one.id == victim.request; });
     if (tracked->choices[static_cast<size_t>(victim.choice)].stood) continue;
     for (const StepReport::Choice& other : report.choices)
       if (other.computed > 0) {

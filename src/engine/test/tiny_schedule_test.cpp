@@ -23,7 +23,8 @@ constexpr std::array kDTypes = {DType::f16, DType::q8_0, DType::bf16, DType::f32
 // What the choices of a request answer on an engine that they have for themselves.
 class Alone {
  public:
-  Alone(const Model& model, KvType kv, int64_t context) : model_(model), kv_(kv), context_(context) {}
+  Alone(const Model& model, KvType kv, int64_t context)
+      : model_(model), kv_(kv), context_(context) {}
 
   Truth operator()(Request request, int choice) {
     if (choice == 0) {
@@ -104,7 +105,8 @@ TEST_P(TinySchedule, of_200_every_answer_is_the_one_it_gets_alone) {
 
 INSTANTIATE_TEST_SUITE_P(Families, TinySchedule, testing::Values("lfm2/mixed", "olmoe/top8"),
                          [](const auto& given) {
-                           return std::string(given.param).substr(0, 4) == "lfm2" ? "lfm2" : "olmoe";
+                           return std::string(given.param).substr(0, 4) == "lfm2" ? "lfm2"
+                                                                                  : "olmoe";
                          });
 
 }  // namespace

@@ -42,8 +42,7 @@ class WitnessForward final : public Forward {
     MUMMU_TRY(decoder_.run(ops_, state_, batch, logits));
     for (const Segment& segment : batch.segments)
       for (int64_t i = 0; i < segment.tokens; ++i)
-        write(segment, segment.position + i,
-              batch.ids[static_cast<size_t>(segment.first_row + i)]);
+        write(segment, segment.position + i, batch.ids[static_cast<size_t>(segment.first_row + i)]);
     return {};
   }
 

@@ -66,10 +66,9 @@ std::vector<Talk> talks() {
 }
 
 Result<Rendered> render(const ChatTemplate& chat, const Talk& talk) {
-  return chat.render_json(talk.messages, {.tools = talk.tools,
-                                          .documents = talk.documents,
-                                          .kwargs = talk.kwargs,
-                                          .now = kNow});
+  return chat.render_json(
+      talk.messages,
+      {.tools = talk.tools, .documents = talk.documents, .kwargs = talk.kwargs, .now = kNow});
 }
 
 void for_strings(Talk& talk, const OnString& change) {
