@@ -79,8 +79,7 @@ def rows(items, width=100):
 
 
 def main():
-    print("// Made by tool/make_character_table.py from Unicode", unicodedata.unidata_version + ".")
-    print("// Do not edit.\n")
+    print("// Made by tool/make_character_table.py from Unicode", unicodedata.unidata_version + "; do not edit.\n")
     print('#include "text/jinja/character_table.h"\n')
     print("namespace mummu::jinja {\n")
     print("// clang-format off")

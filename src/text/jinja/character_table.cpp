@@ -1,5 +1,4 @@
-// Made by tool/make_character_table.py from Unicode 14.0.0.
-// Do not edit.
+// Made by tool/make_character_table.py from Unicode 14.0.0; do not edit.
 
 #include "text/jinja/character_table.h"
 

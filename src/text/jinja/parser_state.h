@@ -1,6 +1,7 @@
 #pragma once
 
-// The two halves of the parser (expressions, statements) and what they share.
+// The parts of the parser (operators, operands, what follows an operand, statements) and what they
+// share.
 
 #include <string>
 #include <vector>
@@ -53,6 +54,8 @@ class Parser {
   Result<ExprPtr> product();
   Result<ExprPtr> power();
   Result<ExprPtr> unary(bool with_filter = true);
+
+  // parser_operand.cpp
   Result<ExprPtr> primary();
   Result<ExprPtr> name_or_constant();
   Result<ExprPtr> string_literal();
@@ -68,6 +71,8 @@ class Parser {
   bool tuple_ends(std::string_view end_name) const;
   Result<ExprPtr> list_display();
   Result<ExprPtr> dict_display();
+
+  // parser_postfix.cpp
   Result<ExprPtr> postfix(ExprPtr value);
   Result<ExprPtr> filters_and_tests(ExprPtr value);
   Result<ExprPtr> attribute(ExprPtr owner);
