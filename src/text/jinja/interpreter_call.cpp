@@ -10,12 +10,11 @@ namespace mummu::jinja {
 Error Interpreter::undefined_error(const Value& undefined) const {
   const Absence absence = undefined.absence();
   const std::string_view name = absence.name < 0 ? "?" : names().text(absence.name);
-  const auto owner = [&]() -> std::string {
-    if (absence.owner == Kind::none) return "None";
-    const char* kNames[] = {"nothing", "undefined", "None", "bool",  "int", "float",
-                            "int",     "str",       "list", "tuple", "dict"};
+  const auto owner = [&]() -> std::string_view {
+    const char* kNames[] = {"nothing", "undefined", "None",   "a bool",  "an int", "a float",
+                            "an int",  "a str",     "a list", "a tuple", "a dict"};
     const auto kind = static_cast<size_t>(absence.owner);
-    return fmt::format("a {}", kind < std::size(kNames) ? kNames[kind] : "value");
+    return kind < std::size(kNames) ? kNames[kind] : "a value";
   };
   switch (absence.reason) {
     case Absence::Reason::name:
