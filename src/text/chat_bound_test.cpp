@@ -1,4 +1,4 @@
-// Hostile templates end in a bound, within 2 s and 64 MiB, and on a small stack.
+// Hostile templates end in a bound, within 2 s of processor time and 64 MiB, and on a small stack.
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -59,6 +59,22 @@ const std::vector<std::string>& hostile() {
       "{{ ('a,'*4000000).split(',')|length }}",
       "{% set s = 'a'*8000000 %}{% for i in range(99999) %}{{ s|upper|length }}{% endfor %}",
       "{% set s = 'a'*1000000 %}{% for i in range(99999) %}{{ s in s }}{% endfor %}",
+      "{% set s='a '*1000000 %}{% for i in range(99999) %}{{ s|wordcount }}{% endfor %}",
+      "{% set s='X'*1000000 %}{% for i in range(99999) %}{{ s.isalpha() and s is upper }}{% endfor "
+      "%}",
+      "{% set s='a'*100000 %}{% for i in range(99999) %}{{ s.count('a') }}{% endfor %}",
+      "{% set ns = namespace(s=[1]) %}{% for i in range(60) %}{% set ns.s = [ns.s, ns.s] %}{% "
+      "endfor "
+      "%}{{ ns.s|tojson }}",
+      "{% set ns = namespace(s=[1]) %}{% for i in range(101) %}{% set ns.s = [ns.s] %}{% endfor "
+      "%}{{ "
+      "ns.s|tojson }}",
+      "{{ [1]|tojson(indent=10**9) }}",
+      "{{ range(100000)|join('x'*1000) }}",
+      "{{ ['x'*100000]*100000|join }}",
+      "{{ '%*d' % (10**9, 5) }}",
+      "{{ '{0:{1}}'.format('a', 999999999) }}",
+      "{{ strftime_now('%Y'*10000000) }}",
       "{{ 'x'|center(10**9) }}",
       "{{ 'x'|indent(10**9) }}",
       "{{ ('x\\n'*100000)|indent(1000) }}",
@@ -111,10 +127,10 @@ double peak_mib(F&& body) {
 
 TEST(ChatBound, a_hostile_template_is_refused_within_two_seconds) {
   for (const std::string& source : hostile()) {
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     EXPECT_TRUE(is_refused(source)) << source.substr(0, 100);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    EXPECT_LT(took.count(), MUMMU_SANITIZED ? 60.0 : 2.0) << source.substr(0, 100);
+    const double took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    EXPECT_LT(took, MUMMU_SANITIZED ? 60.0 : 2.0) << source.substr(0, 100);
   }
 }
 

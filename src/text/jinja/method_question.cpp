@@ -12,6 +12,9 @@ namespace mummu::jinja {
 
 namespace {
 
+// To look a character up takes as long as to copy so many bytes.
+constexpr size_t kLookUp = 4;
+
 // The bytes between two code point indices, as slices take them.
 struct Window {
   std::string_view text;
@@ -54,6 +57,7 @@ Result<Value> find(Call& call) {
 Result<Value> count(Call& call) {
   MUMMU_TRY(const Value wanted, string_argument(call.in, call.at[0]));
   MUMMU_TRY(const Window where, window(call, call.at[1], call.at[2]));
+  MUMMU_TRY(call.heap.work(kLookUp * where.text.size()));
   if (!where.valid) return Value::integer(0);
   if (wanted.text().empty())
     return Value::integer(static_cast<int64_t>(code_points(where.text)) + 1);
@@ -90,7 +94,7 @@ Result<Value> begins_or_ends(Call& call) {
 template <bool (*holds)(char32_t), bool of_empty>
 Result<Value> all_are(Call& call) {
   const std::string_view text = call.self.view();
-  MUMMU_TRY(call.heap.work(text.size()));
+  MUMMU_TRY(call.heap.work(kLookUp * text.size()));
   for (size_t at = 0; at < text.size();) {
     if (!holds(next_point(text, at))) return Value::boolean(false);
   }
@@ -102,7 +106,7 @@ bool is_ascii(char32_t point) { return point < 0x80; }
 template <bool (*has)(char32_t), bool (*spoils)(char32_t)>
 Result<Value> cased(Call& call) {
   const std::string_view text = call.self.view();
-  MUMMU_TRY(call.heap.work(text.size()));
+  MUMMU_TRY(call.heap.work(kLookUp * text.size()));
   bool any = false;
   for (size_t at = 0; at < text.size();) {
     const char32_t point = next_point(text, at);
@@ -115,7 +119,7 @@ Result<Value> cased(Call& call) {
 // Upper case letters only behind what has no case, lower case letters only behind what has.
 Result<Value> is_title_text(Call& call) {
   const std::string_view text = call.self.view();
-  MUMMU_TRY(call.heap.work(text.size()));
+  MUMMU_TRY(call.heap.work(kLookUp * text.size()));
   bool any = false, behind_cased = false;
   for (size_t at = 0; at < text.size();) {
     const char32_t point = next_point(text, at);
@@ -129,7 +133,7 @@ Result<Value> is_title_text(Call& call) {
 
 Result<Value> is_identifier(Call& call) {
   const std::string_view text = call.self.view();
-  MUMMU_TRY(call.heap.work(text.size()));
+  MUMMU_TRY(call.heap.work(kLookUp * text.size()));
   for (size_t at = 0; at < text.size();) {
     const bool first = at == 0;
     const char32_t point = next_point(text, at);
