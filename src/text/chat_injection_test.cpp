@@ -3,83 +3,30 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
 
 #include "base/test_fixture.h"
 #include "file/gguf.h"
-#include "mummu/chat.h"
+#include "text/test/chat_talk.h"
 
 namespace mummu {
 
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using test::Field;
+using test::for_strings;
+using test::inventory;
+using test::render;
+using test::Source;
+using test::sources;
+using test::Talk;
+using test::talks;
 
-constexpr int64_t kNow = 1785421930;
-
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-struct Talk {
-  std::string name;
-  Json messages, tools, kwargs;
-};
-
-// Every conversation, those with tool calls also with tools.
-std::vector<Talk> talks() {
-  std::vector<Talk> out;
-  const Json tools = Json::parse(read_file(test::golden("jinja/tools/rich.json")));
-  for (const auto& entry : fs::directory_iterator(test::golden("jinja/conversations"))) {
-    const Json json = Json::parse(read_file(entry.path()));
-    Talk talk{entry.path().stem(), json["messages"], Json(), json.value("kwargs", Json::object())};
-    if (talk.name == "control_text") continue;
-    out.push_back(talk);
-    if (talk.name.find("tool") == std::string::npos) continue;
-    talk.tools = tools;
-    out.push_back(talk);
-  }
-  return out;
-}
-
-Result<Rendered> render(const ChatTemplate& chat, const Talk& talk) {
-  return chat.render_json(talk.messages.dump(),
-                          {.tools = talk.tools.is_null() ? "" : talk.tools.dump(),
-                           .kwargs = talk.kwargs.dump(),
-                           .now = kNow});
-}
-
-struct Source {
-  std::string name, text;
-};
-
-std::vector<Source> sources() {
-  std::vector<Source> out;
-  for (const auto& entry : fs::directory_iterator(test::fixture("templates"))) {
-    out.push_back({entry.path().filename(), read_file(entry.path())});
-  }
-  std::sort(out.begin(), out.end(),
-            [](const Source& a, const Source& b) { return a.name < b.name; });
-  return out;
-}
-
-// What looks like a token in a template's source.
-std::set<std::string> inventory(const std::string& source) {
-  static const std::regex kToken(
-      R"(<\|[^|<>{}'"\s]{1,40}\|>|<｜[^<>{}'"\s]{1,60}｜>|</?[A-Za-z_][A-Za-z0-9_:.-]{0,40}>|\[/?[A-Z_]{3,30}\]|<\|[a-z_]+>|<[a-z_]+\|>|\]<\][a-z]*)");
-  std::set<std::string> out;
-  for (auto it = std::sregex_iterator(source.begin(), source.end(), kToken);
-       it != std::sregex_iterator(); ++it) {
-    out.insert(it->str());
-  }
-  return out;
-}
+// Roles, types and other words of the format stay as they are.
+const std::set<std::string> kWords = {"role", "type", "required", "id", "tool_call_id"};
 
 // Whether a token is a key of the input in angle brackets, which some templates write: <required>.
 bool is_key(std::string_view input, std::string_view token) {
@@ -107,20 +54,6 @@ std::string template_text(const Rendered& rendered) {
   return out;
 }
 
-// Calls change(string) for every string of a value that is a text: roles, types and other words of
-// the format stay.
-template <typename F>
-void for_texts(Json& json, const std::string& key, F&& change) {
-  static const std::set<std::string> kWords = {"role", "type", "required", "id", "tool_call_id"};
-  if (kWords.contains(key)) return;
-  if (json.is_string()) change(json.get_ref<std::string&>());
-  if (json.is_array()) {
-    for (Json& item : json) for_texts(item, key, change);
-  }
-  if (!json.is_object()) return;
-  for (auto& [name, item] : json.items()) for_texts(item, name, change);
-}
-
 // U+E000 and following: characters that no template holds.
 bool has_marks(std::string_view text) {
   for (size_t i = 0; i + 2 < text.size(); ++i) {
@@ -138,10 +71,9 @@ TEST(ChatInjection, no_character_of_a_conversation_is_taken_for_the_template) {
     const auto chat = ChatTemplate::parse(source.text, {.bos = "<s>", .eos = "</s>"});
     if (!chat) continue;
     for (Talk talk : talks()) {
-      for_texts(talk.messages, "",
-                [](std::string& text) { text = "\xEE\x80\x80" + text + "\xEE\x80\x81"; });
-      for_texts(talk.tools, "",
-                [](std::string& text) { text = "\xEE\x80\x82" + text + "\xEE\x80\x83"; });
+      for_strings(talk, [](const Field& field, std::string& text) {
+        if (!kWords.contains(field.key)) text = "\xEE\x80\x80" + text + "\xEE\x80\x81";
+      });
       const auto rendered = render(*chat, talk);
       if (!rendered) continue;
       EXPECT_FALSE(has_marks(template_text(*rendered))) << source.name << ' ' << talk.name;
@@ -160,7 +92,7 @@ TEST(ChatInjection, the_tokens_of_a_template_are_the_templates_in_harmless_talks
     const auto words = inventory(source.text);
     for (const Talk& talk : talks()) {
       const auto rendered = render(*chat, talk);
-      const std::string input = talk.messages.dump() + talk.tools.dump();
+      const std::string input = talk.messages + talk.tools + talk.documents;
       if (!rendered) continue;
       const std::string own = template_text(*rendered);
       for (const std::string& word : words) {
@@ -216,19 +148,15 @@ struct Attack {
 // Puts an attack into one text after another; the template's tokens must stay as they were.
 void attack_each_text(const ChatTemplate& chat, const std::string& name, const Talk& talk,
                       const Attack& attack, const std::set<std::string>& words, int& renderings) {
-  Talk harmless = talk;
-  int fields = 0;
-  const auto visit = [&](Talk& target, int which, const Attack& with) {
+  const auto visit = [](Talk& target, int which, const Attack& with) {
     int at = 0;
-    const auto change = [&](std::string& text) {
-      if (at++ == which) text = with.before + text + with.after;
-    };
-    for_texts(target.messages, "", change);
-    if (!target.tools.is_null()) for_texts(target.tools, "", change);
-    fields = at;
+    for_strings(target, [&](const Field& field, std::string& text) {
+      if (!kWords.contains(field.key) && at++ == which) text = with.before + text + with.after;
+    });
+    return at;
   };
-  visit(harmless, -1, {});
-  for (int field = 0, all = fields; field < all; ++field) {
+  Talk harmless = talk;
+  for (int field = 0, all = visit(harmless, -1, {}); field < all; ++field) {
     Talk plain = talk, evil = talk;
     visit(plain, field, {"y", "y"});
     visit(evil, field, attack);
