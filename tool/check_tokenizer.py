@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Compares ids with the Python package tokenizers on random nasty strings, through the command line.
+"""Compares ids with the Python package tokenizers on nasty strings, through the command line.
 
-    tool/check_tokenizer.py --mummu build/app/mummu [--count 2000] [--seed 1] MODEL...
+    tool/python.sh tool/check_tokenizer.py --mummu build/app/mummu [--count 2000] [--seed 1] [MODEL...]
 
-MODEL is a GGUF file, a folder with tokenizer.json, or a tokenizer.json. Each string goes through as text of users
-and as text of a template (--special). Exits with 1 if a string differs.
+The strings are every line of golden/text/corpus/ and random ones made of them. MODEL is a GGUF file, a folder with
+tokenizer.json, or a tokenizer.json; without one, the fixtures of tool/fetch_models.sh --tests are taken. Each string
+goes through as text of users and as text of a template (--special). Exits with 1 if a string differs.
 """
 
 import argparse
@@ -18,6 +19,11 @@ import sys
 import text_reference
 
 CORPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden/text/corpus/*.jsonl")
+CACHE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+FIXTURES = os.environ.get("MUMMU_FIXTURES") or os.path.join(CACHE, "mummu/fixtures")
+MODELS = ["SmolLM2-135M-Instruct.Q4_1.gguf", "all-MiniLM-L6-v2"] + [
+    f"vocab/ggml-vocab-{name}.gguf" for name in ("qwen2", "llama-bpe", "llama-spm", "phi-3")
+]
 # First and last code points that strings are drawn from.
 RANGES = [(0x20, 0x7E), (0x20, 0x7E), (0x20, 0x7E), (0xA0, 0x24F), (0x300, 0x36F), (0x370, 0x3FF), (0x400, 0x4FF),
           (0x590, 0x6FF), (0x900, 0x97F), (0xE00, 0xE7F), (0x1100, 0x11FF), (0x1E00, 0x1EFF), (0x2000, 0x206F),
@@ -50,15 +56,18 @@ def part(random_, words, tokens):
     return word[: random_.randint(1, 30)]
 
 
-def strings(count, seed, tokens):
-    random_ = random.Random(seed)
-    words = []
+def corpus():
     for path in sorted(glob.glob(CORPUS)):
         with open(path, encoding="utf-8") as file:
-            for line in file:
-                words += json.loads(line).split(" ")
-    words = [word for word in words if word]
-    for _ in range(count):
+            yield from map(json.loads, file)
+
+
+def strings(count, seed, tokens):
+    random_ = random.Random(seed)
+    texts = list(corpus())
+    words = [word for text in texts for word in text.split(" ") if word]
+    yield from texts
+    for _ in range(count - len(texts)):
         text = ""
         for _ in range(random_.randint(1, 12)):
             text += part(random_, words, tokens)
@@ -92,7 +101,7 @@ def check(mummu, model, count, seed):
             bad += 1
             if bad <= 5:
                 print(f"{model}{' --special' if special else ''}: {json.dumps(text)}\n  expected {expected}\n  got      {ids}")
-    print(f"{model}: {2 * count} encodings, {bad} differ", flush=True)
+    print(f"{model}: {2 * len(texts)} encodings, seed {seed}, {bad} differ", flush=True)
     return bad
 
 
@@ -101,9 +110,10 @@ def main():
     parser.add_argument("--mummu", default="build/app/mummu")
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("model", nargs="+")
+    parser.add_argument("model", nargs="*")
     arguments = parser.parse_args()
-    bad = sum(check(arguments.mummu, model, arguments.count, arguments.seed) for model in arguments.model)
+    models = arguments.model or [os.path.join(FIXTURES, name) for name in MODELS]
+    bad = sum(check(arguments.mummu, model, arguments.count, arguments.seed) for model in models)
     sys.exit(1 if bad else 0)
 
 

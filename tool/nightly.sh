@@ -18,6 +18,14 @@ say "== full-size shapes with random weights against transformers"
 read -ra reference <<<"${MUMMU_REFERENCE:-tool/python.sh --reference}"
 "${reference[@]}" tool/check_full_size.py build/release/app/mummu build/full_size
 
+say "== ids and templates beside the Python packages tokenizers and jinja2"
+tool/python.sh tool/check_tokenizer.py --mummu build/release/app/mummu --count 100000 --seed "$RANDOM"
+tool/python.sh tool/check_templates.py build/release/app/mummu
+tool/python.sh tool/make_template_golden.py --check
+
+say "== injection, every token in every string of every template"
+MUMMU_EVERY=1 build/release/text_test --gtest_filter='ChatAttack.*'
+
 say "== clang-tidy"
 cmake --preset tsan
 run-clang-tidy-19 -quiet -p build/tsan "$PWD/(src|app|example)/.*\.cpp\$"
