@@ -222,6 +222,32 @@ TEST(Preemption, is_invisible_in_the_answer_and_told_by_the_report) {
   EXPECT_EQ(told_b, expected(newer)) << "nothing is told twice, nothing is left out";
 }
 
+TEST(Preemption, of_choices_that_share_pages_gives_all_of_these_pages_to_who_waits) {
+  Host host({.kv_tokens = 16 * 4, .prefix_cache = false});
+  Request sharing = asked(40, 10, 0, {.temperature = 1});
+  sharing.options.n = 3;
+  const RequestId id = host.admit(sharing);
+  host.step();
+  host.engine().pause(id);
+  const Request request = asked(40, 4, 9);
+  EXPECT_EQ(host.answer(request).ids, expected(request)) << "paused ones hold nobody up";
+  host.engine().resume(id);
+  for (int choice = 0; choice < 3; ++choice)
+    EXPECT_EQ(host.finish(id, choice).ids, expected(sharing, choice));
+}
+
+TEST(Preemption, leaves_the_last_holder_of_a_page_what_it_needs_no_copy_of) {
+  Host host({.kv_tokens = 16 * 3, .prefix_cache = false});
+  Request request = asked(40, 8, 0, {.temperature = 1});
+  request.options.n = 3;
+  const RequestId id = host.admit(request);
+  host.step();
+  EXPECT_EQ(Host::of(host.step(), id, 0).computed, 1) << "the others give way";
+  EXPECT_EQ(host.forward().copies, 0);
+  for (int choice = 0; choice < 3; ++choice)
+    EXPECT_EQ(host.finish(id, choice).ids, expected(request, choice));
+}
+
 TEST(Waiting, is_first_come_first_served_within_a_priority) {
   Host host({.max_sequences = 1});
   const RequestId first = host.admit(asked(5, 3));
