@@ -17,6 +17,9 @@ cmake --workflow --preset release
 say "== determinism: every cell of the matrix, family by family"
 MUMMU_MATRIX=all build/release/engine_test --gtest_filter='Families/Determinism.*'
 
+say "== 200,000 random schedules"
+MUMMU_SCHEDULES=200000 build/release/engine_test --gtest_filter='RandomSchedule.*'
+
 say "== ids and templates beside the Python packages tokenizers and jinja2"
 tool/python.sh tool/check_tokenizer.py --mummu build/release/app/mummu --count 100000 --seed "$RANDOM"
 tool/python.sh tool/check_templates.py build/release/app/mummu

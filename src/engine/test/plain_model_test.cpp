@@ -178,12 +178,13 @@ void PlainModel::read_choice(const StepReport::Choice& choice) {
 // Where a choice stands after the step: it lost its pages, got some, or shares those of the first.
 void PlainModel::follow_pages(const Tracked& tracked, Known& known,
                               const StepReport::Choice& choice) const {
+  const bool broken_off = choice.finish == Finish::error || choice.finish == Finish::cancelled;
+  if (broken_off && choice.computed == 0) return;
   if (choice.preempted) {
     known.position = 0;
     known.placed = false;
   }
   if (!known.placed && choice.computed == 0 && choice.generated > 0) {
-    if (choice.finish == Finish::error || choice.finish == Finish::cancelled) return;
     known.position = tracked.choices[0].position;  // it forks
   } else {
     if (!known.placed && !known.started && !choice.preempted) check_start(tracked, choice);
