@@ -1,26 +1,15 @@
 #include "model/load_weights.h"
 
-#include <bit>
 #include <cstring>
 
 #include "base/fail.h"
+#include "base/half.h"
 #include "file/quote.h"
 #include "model/quantise.h"
 
 namespace mummu {
 
 namespace {
-
-//   source   IEEE 754 binary16: 1 sign, 5 exponent (bias 15), 10 fraction bits
-float widen_f16(uint16_t half) {
-  const uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
-  const uint32_t exponent = (half >> 10) & 31U;
-  const uint32_t fraction = half & 1023U;
-  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000U | fraction << 13);
-  if (exponent != 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
-  const float magnitude = static_cast<float>(fraction) * 0x1p-24F;
-  return sign ? -magnitude : magnitude;
-}
 
 float widen(DType type, const std::byte* from) {
   uint16_t half = 0;
@@ -30,8 +19,7 @@ float widen(DType type, const std::byte* from) {
     return value;
   }
   std::memcpy(&half, from, sizeof half);
-  if (type == DType::f16) return widen_f16(half);
-  return std::bit_cast<float>(static_cast<uint32_t>(half) << 16);
+  return type == DType::f16 ? widen_f16(half) : widen_bf16(half);
 }
 
 void widen_all(DType type, std::span<const std::byte> from, std::span<float> out) {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "device/reference/half.h"
+#include "base/half.h"
 
 namespace mummu {
 
@@ -29,7 +29,7 @@ float inverse(float d) {
 }
 
 void put_scale(float d, std::byte* out) {
-  const uint16_t half = reference::round_f16(d);
+  const uint16_t half = round_f16(d);
   std::memcpy(out, &half, sizeof half);
 }
 

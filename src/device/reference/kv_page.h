@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
+#include "base/half.h"
 #include "device/ops.h"
-#include "device/reference/half.h"
 #include "device/reference/quantise.h"
 
 namespace mummu::reference {

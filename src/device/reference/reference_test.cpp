@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "device/reference/half.h"
+#include "base/half.h"
 #include "device/reference/kv_page.h"
 #include "device/reference/reference_ops.h"
 #include "device/reference/weight_row.h"

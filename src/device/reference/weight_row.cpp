@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "device/reference/half.h"
+#include "base/half.h"
 
 namespace mummu::reference {
 namespace {

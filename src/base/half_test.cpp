@@ -1,13 +1,11 @@
-#include "device/reference/half.h"
+#include "base/half.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "device/test/number.h"
-
-namespace mummu::reference {
+namespace mummu {
 namespace {
 
 bool is_nan_f16(uint32_t h) { return (h & 0x7FFFU) > 0x7C00U; }
@@ -84,4 +82,4 @@ TEST(Half, rounding_to_bf16_takes_the_nearest_and_the_even_of_two) {
 }
 
 }  // namespace
-}  // namespace mummu::reference
+}  // namespace mummu

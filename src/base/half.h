@@ -1,13 +1,13 @@
 #pragma once
 
-// Half floats in software, so that the reference does not depend on an instruction: IEEE 754
-// binary16 and bfloat16 (the upper half of a binary32).
+// Half floats in software, the same on every machine: IEEE 754 binary16 and bfloat16 (the upper
+// half of a binary32).
 
 #include <bit>
 #include <cstdint>
 #include <cstring>
 
-namespace mummu::reference {
+namespace mummu {
 
 inline float widen_bf16(uint16_t h) { return std::bit_cast<float>(uint32_t{h} << 16); }
 
@@ -62,4 +62,4 @@ inline float load_f16(const void* at) {
   return widen_f16(h);
 }
 
-}  // namespace mummu::reference
+}  // namespace mummu
