@@ -32,7 +32,6 @@ PUBLIC = {
     "tokenizer": "text", "chat": "text", "device": "device", "model": "model",
     "request": "engine", "constraint": "engine", "json_mode": "engine", "engine": "engine", "generate": "engine",
     "logits": "engine", "embed": "engine",
-    "callback": "async", "pull": "async", "event_stream": "async", "resume": "async", "await": "async",
     "task": "async", "stream": "async", "worker": "async", "slot": "async", "load": "async",
     "asio": "async", "hub": "hub",
 }  # fmt: skip
@@ -59,7 +58,8 @@ THREADS = ["thread", "mutex", "shared_mutex", "condition_variable", "future", "c
 KERNEL_FOLDER = "src/device/cpu/kernel/"
 KERNEL_HEADERS = ["device/cpu/kernels.h", "device/exp.h", "device/gelu.h", "base/dtype.h"]
 KERNEL_STANDARD = ["cstddef", "cstdint", "immintrin.h", "arm_neon.h", "string_view", "optional"]
-TEST_HEADERS = ["base/test_fixture.h", "base/count_allocations.h"]  # for *_test.cpp and fuzzers
+# For *_test.cpp and fuzzers.
+TEST_HEADERS = ["base/test_fixture.h", "base/sanitized.h", "base/count_allocations.h"]
 LONG_FILE = 400
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/sanitized.h"
 #include "base/test_fixture.h"
 #include "file/test_writer.h"
 #include "model/test_decoder.h"
@@ -18,14 +19,12 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// g++ tells of a sanitizer by macros, clang by features.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MUMMU_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define MUMMU_SANITIZED 1
-#endif
-#endif
+class LoadMemory : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (test::kSanitized) GTEST_SKIP() << "skipped: a sanitizer's memory is not the model's";
+  }
+};
 
 int64_t status_kib(const char* key) {
   std::ifstream status("/proc/self/status");
@@ -62,19 +61,13 @@ void expect_a_small_peak(const std::string& path, std::optional<DType> quantise 
   EXPECT_LE(peak, packed + largest + kOverhead);
 }
 
-TEST(LoadMemory, the_peak_is_the_packed_model_and_one_tensor) {
-#if defined(MUMMU_SANITIZED)
-  GTEST_SKIP() << "skipped: a sanitizer's memory is not the model's";
-#endif
+TEST_F(LoadMemory, the_peak_is_the_packed_model_and_one_tensor) {
   const std::string path = test::fixture("SmolLM2-135M-Instruct.Q4_1.gguf");
   MUMMU_NEEDS(path);
   expect_a_small_peak(path);
 }
 
-TEST(LoadMemory, the_peak_of_a_quantising_load_is_the_same) {
-#if defined(MUMMU_SANITIZED)
-  GTEST_SKIP() << "skipped: a sanitizer's memory is not the model's";
-#endif
+TEST_F(LoadMemory, the_peak_of_a_quantising_load_is_the_same) {
   const std::string path = test::fixture("smollm2-f32");
   if (!fs::exists(path))
     GTEST_SKIP() << "skipped: " << path
@@ -150,17 +143,11 @@ class SparseMixture {
   int number_ = 0;
 };
 
-TEST(LoadMemory, a_mixture_over_several_files_takes_no_more) {
-#if defined(MUMMU_SANITIZED)
-  GTEST_SKIP() << "skipped: a sanitizer's memory is not the model's";
-#endif
+TEST_F(LoadMemory, a_mixture_over_several_files_takes_no_more) {
   expect_a_small_peak(SparseMixture().path());
 }
 
-TEST(LoadMemory, a_configuration_that_claims_everything_takes_nothing) {
-#if defined(MUMMU_SANITIZED)
-  GTEST_SKIP() << "skipped: a sanitizer's memory is not the model's";
-#endif
+TEST_F(LoadMemory, a_configuration_that_claims_everything_takes_nothing) {
   const test::TempFolder folder;
   fs::copy(test::golden("olmoe/normed"), folder.path());
   fs::remove(folder.path("config.json"));
@@ -176,10 +163,7 @@ TEST(LoadMemory, a_configuration_that_claims_everything_takes_nothing) {
   EXPECT_LT((status_kib("VmHWM:") - before) * 1024, kOverhead);
 }
 
-TEST(LoadMemory, a_cancelled_load_leaves_nothing) {
-#if defined(MUMMU_SANITIZED)
-  GTEST_SKIP() << "skipped: a sanitizer's memory is not the model's";
-#endif
+TEST_F(LoadMemory, a_cancelled_load_leaves_nothing) {
   const SparseMixture mixture;
   for (const char* name : {"tokenizer.json", "tokenizer_config.json"})
     fs::copy(test::golden("llama/gqa/") + name, mixture.path());

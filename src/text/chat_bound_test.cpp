@@ -10,18 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/sanitized.h"
 #include "mummu/chat.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MUMMU_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define MUMMU_SANITIZED 1
-#endif
-#endif
-#ifndef MUMMU_SANITIZED
-#define MUMMU_SANITIZED 0
-#endif
 
 namespace mummu {
 
@@ -130,12 +120,12 @@ TEST(ChatBound, a_hostile_template_is_refused_within_two_seconds) {
     const std::clock_t start = std::clock();
     EXPECT_TRUE(is_refused(source)) << source.substr(0, 100);
     const double took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    EXPECT_LT(took, MUMMU_SANITIZED ? 60.0 : 2.0) << source.substr(0, 100);
+    EXPECT_LT(took, test::kSanitized ? 60.0 : 2.0) << source.substr(0, 100);
   }
 }
 
 TEST(ChatBound, a_hostile_template_takes_no_more_than_64_mib) {
-  if (MUMMU_SANITIZED)
+  if (test::kSanitized)
     GTEST_SKIP() << "skipped: sanitizers take memory of their own; run it in another build";
   const double nothing = peak_mib([] {});
   for (const std::string& source : hostile()) {
@@ -146,7 +136,7 @@ TEST(ChatBound, a_hostile_template_takes_no_more_than_64_mib) {
 TEST(ChatBound, a_hostile_template_needs_one_mib_of_stack) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, size_t{MUMMU_SANITIZED ? 8 : 1} << 20);
+  pthread_attr_setstacksize(&attributes, size_t{test::kSanitized ? 8 : 1} << 20);
   pthread_t thread;
   const auto run = [](void*) -> void* {
     for (const std::string& source : hostile()) is_refused(source);

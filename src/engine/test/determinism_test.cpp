@@ -8,13 +8,13 @@
 #include <cstring>
 #include <memory>
 
+#include "base/sanitized.h"
 #include "base/test_fixture.h"
 #include "device/machine.h"
 #include "device/test/bed.h"
 #include "engine/engine_impl.h"
 #include "engine/test/matrix.h"
 #include "engine/test/random.h"
-#include "engine/test/sanitized.h"
 #include "engine/test/witness.h"
 #include "model/model_impl.h"
 

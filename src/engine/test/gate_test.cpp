@@ -7,10 +7,10 @@
 
 #include <algorithm>
 
+#include "base/sanitized.h"
 #include "base/test_fixture.h"
 #include "engine/test/drawn_qwen2.h"
 #include "engine/test/random.h"
-#include "engine/test/sanitized.h"
 #include "file/test_writer.h"
 #include "mummu/generate.h"
 

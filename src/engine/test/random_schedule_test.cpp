@@ -4,8 +4,8 @@
 
 #include <cstdlib>
 
+#include "base/sanitized.h"
 #include "engine/fake_engine.h"
-#include "engine/test/sanitized.h"
 
 namespace mummu::test {
 
@@ -76,8 +76,7 @@ class Schedule {
     options.n = random_.chance(80) ? 1 : random_.between(2, 4);
     options.priority = random_.chance(70) ? 0 : static_cast<int>(random_.between(-1, 1));
     options.ignore_eos = true;
-    if (random_.chance(20))
-      options.stop_ids = {static_cast<TokenId>(random_.below(shape_.vocab))};
+    if (random_.chance(20)) options.stop_ids = {static_cast<TokenId>(random_.below(shape_.vocab))};
     if (random_.chance(8)) options.deadline_ms = random_.below(30);
     if (world_.scores && random_.chance(30)) options.prompt_logprobs = true;
     if (random_.chance(20)) options.cancel = stop.get_token();
@@ -148,8 +147,8 @@ Truth fake_truth(const Request& request, int choice, int64_t context) {
   Truth truth;
   truth.ids = expected_ids(request, kVocab, context, choice);
   const auto total = std::ssize(request.prompt) + std::ssize(truth.ids);
-  truth.finish = std::ssize(truth.ids) == request.options.max_tokens ? Finish::length
-                                                                     : Finish::context;
+  truth.finish =
+      std::ssize(truth.ids) == request.options.max_tokens ? Finish::length : Finish::context;
   EXPECT_LE(total, context);
   for (const TokenId stop : request.options.stop_ids) {
     const auto at = std::find(truth.ids.begin(), truth.ids.end(), stop);
@@ -172,10 +171,10 @@ PlainModel::Seen run_fake(uint64_t seed) {
   world.roomy = seed % 3 == 0;
   world.scores = seed % 4 == 1;
   world.options = random_options(random, shape, world.roomy);
-  FakeEngine fake({.vocab = kVocab,
-                   .context = shape.context,
-                   .engine = world.options,
-                   .now_ms = [&now] { return now; }});
+  FakeEngine fake(
+      {.vocab = kVocab, .context = shape.context, .engine = world.options, .now_ms = [&now] {
+         return now;
+       }});
   world.engine = &fake.engine;
   world.context = shape.context;
   world.pages = world.options.kv_tokens / 16;

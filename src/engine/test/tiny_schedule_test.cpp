@@ -5,11 +5,11 @@
 
 #include <array>
 
+#include "base/sanitized.h"
 #include "base/test_fixture.h"
 #include "engine/device_forward.h"
 #include "engine/engine_impl.h"
 #include "engine/test/random_schedule.h"
-#include "engine/test/sanitized.h"
 #include "engine/test/witness.h"
 #include "model/model_impl.h"
 #include "mummu/generate.h"
