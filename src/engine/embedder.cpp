@@ -99,13 +99,7 @@ Result<Embedder> load_all(const std::string& path, const Device& device,
   MUMMU_TRY(const EmbedConfig config, read_config(path));
   MUMMU_TRY(auto load, ModelLoad::plan(config.checkpoint, device, options));
   MUMMU_TRY(auto info, make_info(config, load.info(), load.tokenizer(), path));
-  while (true) {
-    if (options.on_progress && !options.on_progress(load.progress()))
-      return fail(Error::cancelled, "{}: the load was cancelled", path);
-    MUMMU_TRY(const bool more, load.step());
-    if (!more) break;
-  }
-  MUMMU_TRY(auto model, load.finish());
+  MUMMU_TRY(auto model, load.run(path, options));
   auto impl = std::make_unique<Embedder::Impl>(
       Embedder::Impl{.model = std::move(model), .info = std::move(info), .pool = config.pool});
   impl->info.model = impl->model.info();

@@ -146,6 +146,15 @@ Result<ModelLoad> ModelLoad::plan(const std::string& path, const Device& device,
 
 Result<bool> ModelLoad::step() { return load_->step(); }
 
+Result<Model> ModelLoad::run(const std::string& path, const LoadOptions& options) {
+  for (bool more = true; more;) {
+    if (options.on_progress && !options.on_progress(progress()))
+      return fail(Error::cancelled, "{}: the load was cancelled", path);
+    MUMMU_TRY(more, step());
+  }
+  return finish();
+}
+
 Result<Model> ModelLoad::finish() {
   impl_->info.packed_bytes = load_->packed_bytes();
   const std::string& path = checkpoint_->table().files().front().path();

@@ -28,6 +28,10 @@ class ModelLoad {
   //   requires step() returned false
   Result<Model> finish();
 
+  // All of it at once, as Model::load does.
+  //   errors   those of step and finish, cancelled (options.on_progress returned false)
+  Result<Model> run(const std::string& path, const LoadOptions& options);
+
   const LoadProgress& progress() const { return load_->progress(); }
   const ModelInfo& info() const { return impl_->info; }
   const Tokenizer& tokenizer() const { return impl_->tokenizer; }
@@ -42,8 +46,7 @@ class ModelLoad {
 };
 
 // Runs a few tokens through a network whose weights are loaded.
-//   errors   corrupt (numbers that are not finite, or all equal; rope divisors that are no
-//   numbers),
+//   errors   corrupt (numbers that are not finite or all equal, rope divisors that are none),
 //            no_memory
 Result<void> check_alive(Ops& ops, const Decoder& decoder, const std::string& path);
 Result<void> check_alive(Ops& ops, const Encoder& encoder, const std::string& path);

@@ -16,13 +16,7 @@ Result<Model> load_all(const std::string& path, const Device& device, const Load
                 "{}: this {} checkpoint makes vectors of texts (Embedder) and writes none: it has "
                 "no head",
                 path, load.info().architecture);
-  while (true) {
-    if (options.on_progress && !options.on_progress(load.progress()))
-      return fail(Error::cancelled, "{}: the load was cancelled", path);
-    MUMMU_TRY(const bool more, load.step());
-    if (!more) break;
-  }
-  return load.finish();
+  return load.run(path, options);
 }
 
 }  // namespace
