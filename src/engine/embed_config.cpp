@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/fail.h"
-#include "engine/embed_document.h"
+#include "engine/embed_files.h"
 #include "file/quote.h"
 #include "model/config_gguf.h"
 
@@ -49,12 +49,12 @@ Result<Module> read_module(const nlohmann::json& entry, const fs::path& folder,
 
 // Transformer, Pooling, and Normalize or not.
 Result<std::vector<Module>> read_modules(const fs::path& folder) {
-  MUMMU_TRY(const auto document, EmbedDocument::read(folder / "modules.json"));
-  if (!document.json().is_array())
-    return fail(Error::corrupt, "{}: expected a list of modules", document.where());
+  const std::string where = (folder / "modules.json").string();
+  MUMMU_TRY(const auto document, read_json(where));
+  if (!document.is_array()) return fail(Error::corrupt, "{}: expected a list of modules", where);
   std::vector<Module> modules;
-  for (const nlohmann::json& entry : document.json()) {
-    MUMMU_TRY(modules.emplace_back(), read_module(entry, folder, document.where()));
+  for (const nlohmann::json& entry : document) {
+    MUMMU_TRY(modules.emplace_back(), read_module(entry, folder, where));
     if (modules.size() > 3) break;
   }
   const auto is = [&](size_t i, std::string_view kind) {
@@ -65,14 +65,15 @@ Result<std::vector<Module>> read_modules(const fs::path& folder) {
   if (!plain)
     return fail(Error::unsupported,
                 "{}: only Transformer, Pooling and after them Normalize or nothing are supported",
-                document.where());
+                where);
   return modules;
 }
 
 Result<void> check_normalize(const fs::path& folder) {
   if (!fs::exists(folder / "config.json")) return {};
-  MUMMU_TRY(const auto document, EmbedDocument::read(folder / "config.json"));
-  MUMMU_TRY(const auto file, document.object());
+  const std::string path = (folder / "config.json").string();
+  MUMMU_TRY(const auto json, read_json(path));
+  MUMMU_TRY(const auto file, JsonObject::of(json, path));
   for (const char* key : {"module_input_name", "module_output_name"}) {
     MUMMU_TRY(const auto name, file.find_string(key));
     if (name.value_or("sentence_embedding") != "sentence_embedding")
@@ -82,14 +83,6 @@ Result<void> check_normalize(const fs::path& folder) {
 }
 
 }  // namespace
-
-Result<EmbedDocument> EmbedDocument::read(const fs::path& path) {
-  EmbedDocument document;
-  MUMMU_TRY(auto json, read_json(path.string()));
-  document.json_ = std::make_shared<const nlohmann::json>(std::move(json));
-  document.where_ = path.string();
-  return document;
-}
 
 Error unsupported_key(const JsonObject& file, std::string_view key) {
   return fail(Error::unsupported, "{}: {} {} is not supported", file.where(), key,

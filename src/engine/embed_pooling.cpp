@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/fail.h"
-#include "engine/embed_document.h"
+#include "engine/embed_files.h"
 #include "file/quote.h"
 
 namespace mummu {
@@ -62,8 +62,9 @@ Result<std::vector<std::string>> read_modes(const JsonObject& file) {
 }  // namespace
 
 Result<void> read_pooling(const std::filesystem::path& folder, EmbedConfig& config) {
-  MUMMU_TRY(const auto document, EmbedDocument::read(folder / "config.json"));
-  MUMMU_TRY(const auto file, document.object());
+  const std::string path = (folder / "config.json").string();
+  MUMMU_TRY(const auto json, read_json(path));
+  MUMMU_TRY(const auto file, JsonObject::of(json, path));
   MUMMU_TRY(const auto now, file.find_int("embedding_dimension"));
   MUMMU_TRY(const auto before, file.find_int("word_embedding_dimension"));
   if (!now && !before)

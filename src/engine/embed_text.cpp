@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/fail.h"
-#include "engine/embed_document.h"
+#include "engine/embed_files.h"
 #include "file/quote.h"
 
 namespace mummu {
@@ -59,8 +59,8 @@ Result<void> read_module_config(const fs::path& folder, EmbedConfig& config) {
        {"bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"}) {
     const fs::path path = folder / fmt::format("sentence_{}_config.json", kind);
     if (!fs::exists(path)) continue;
-    MUMMU_TRY(const auto document, EmbedDocument::read(path));
-    MUMMU_TRY(const auto file, document.object());
+    MUMMU_TRY(const auto json, read_json(path.string()));
+    MUMMU_TRY(const auto file, JsonObject::of(json, path.string()));
     MUMMU_TRY(refuse_other_kinds(file));
     MUMMU_TRY(const auto lower, file.find_bool("do_lower_case"));
     config.lower_case = lower.value_or(false);
@@ -82,8 +82,8 @@ Result<void> read_module_config(const fs::path& folder, EmbedConfig& config) {
 Result<void> read_tokenizer_config(const fs::path& folder, EmbedConfig& config) {
   const fs::path path = folder / "tokenizer_config.json";
   if (!fs::exists(path)) return {};
-  MUMMU_TRY(const auto document, EmbedDocument::read(path));
-  MUMMU_TRY(const auto file, document.object());
+  MUMMU_TRY(const auto json, read_json(path.string()));
+  MUMMU_TRY(const auto file, JsonObject::of(json, path.string()));
   MUMMU_TRY(const auto side, file.find_string("truncation_side"));
   if (side) config.cuts_left = *side == "left";
   // Tokenizers without a limit write 1e30.
@@ -103,8 +103,8 @@ Result<void> read_lengths(const fs::path& folder, EmbedConfig& config) {
 Result<void> read_prompts(const fs::path& folder, EmbedConfig& config) {
   const fs::path path = folder / "config_sentence_transformers.json";
   if (!fs::exists(path)) return {};
-  MUMMU_TRY(const auto document, EmbedDocument::read(path));
-  MUMMU_TRY(const auto file, document.object());
+  MUMMU_TRY(const auto json, read_json(path.string()));
+  MUMMU_TRY(const auto file, JsonObject::of(json, path.string()));
   MUMMU_TRY(const auto kind, file.find_string("model_type"));
   if (kind.value_or("SentenceTransformer") != "SentenceTransformer")
     return unsupported_key(file, "model_type");

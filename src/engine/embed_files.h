@@ -3,29 +3,13 @@
 // The JSON files beside an embedding model's weights, each read for its own part of an EmbedConfig.
 
 #include <filesystem>
-#include <memory>
-#include <nlohmann/json_fwd.hpp>
-#include <string>
+#include <string_view>
 
 #include "engine/embed_config.h"
 #include "file/json.h"
 #include "mummu/result.h"
 
 namespace mummu {
-
-// A JSON file that is kept alive for the JsonObject that looks at it.
-class EmbedDocument {
- public:
-  static Result<EmbedDocument> read(const std::filesystem::path& path);
-
-  const nlohmann::json& json() const { return *json_; }
-  const std::string& where() const { return where_; }
-  Result<JsonObject> object() const { return JsonObject::of(*json_, where_); }
-
- private:
-  std::shared_ptr<const nlohmann::json> json_;
-  std::string where_;
-};
 
 // "FILE: KEY VALUE is not supported".
 Error unsupported_key(const JsonObject& file, std::string_view key);
