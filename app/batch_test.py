@@ -297,20 +297,5 @@ def progress(folder):
     expect("progress on a terminal", process.wait() == 0 and b"lines/s" in shown and b"%" in shown, shown)
 
 
-def main():
-    if not os.path.exists(MODEL):
-        if os.environ.get("MUMMU_REQUIRE_FIXTURES"):
-            sys.exit(f"missing fixture {MODEL}")
-        print(f"skipped: {MODEL} is missing; get it with tool/fetch_models.sh --tests")
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        for part in (answers_like_run, shapes, bad_lines, resumes, mistakes, progress):
-            part(folder)
-    for failure in cli_test.failures:
-        print("FAILED", failure)
-    print(f"{cli_test.checked - len(cli_test.failures)} passed, {len(cli_test.failures)} failed")
-    sys.exit(1 if cli_test.failures else 0)
-
-
 if __name__ == "__main__":
-    main()
+    cli_test.run(answers_like_run, shapes, bad_lines, resumes, mistakes, progress)

@@ -73,7 +73,7 @@ def files(folder):
     refused("check of a missing path", "check", os.path.join(folder, "absent.gguf"), says=["absent.gguf"])
 
 
-def requests():
+def requests(_folder):
     refused("an empty prompt", "run", MODEL, "", says=["empty"])
     refused("a prompt longer than the context", "run", MODEL, "word " * 400, "--ctx", "128", says=["128"])
     refused("a context beyond the checkpoint's", "run", MODEL, "hello", "--ctx", "9000", says=["8192", "9000"])
@@ -88,7 +88,7 @@ def requests():
     expect("no logits file", not os.path.exists("x.npy") and not os.path.exists("x.npy.part"), "it was left behind")
 
 
-def usage():
+def usage(_folder):
     for words in ((), ("run",), ("fly",), ("run", MODEL, "hello", "--threads", "x"), ("run", MODEL, "hello", "--kv", "f3"),
                   ("run", "a", "b", "c")):
         refused(f"usage {words}", *words, code=2)
@@ -226,19 +226,16 @@ def embeddings(folder):
     refused("embed usage", "embed", code=2)
 
 
-def main():
+def run(*parts):
+    """Each part in turn, in one temporary folder; then the sum, and exit."""
     if not os.path.exists(MODEL):
         if os.environ.get("MUMMU_REQUIRE_FIXTURES"):
             sys.exit(f"missing fixture {MODEL}")
         print(f"skipped: {MODEL} is missing; get it with tool/fetch_models.sh --tests")
         return
     with tempfile.TemporaryDirectory() as folder:
-        files(folder)
-        requests()
-        usage()
-        works(folder)
-        terminal(folder)
-        embeddings(folder)
+        for part in parts:
+            part(folder)
     for failure in failures:
         print("FAILED", failure)
     print(f"{checked - len(failures)} passed, {len(failures)} failed")
@@ -246,4 +243,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    run(files, requests, usage, works, terminal, embeddings)

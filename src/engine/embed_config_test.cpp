@@ -23,7 +23,7 @@ TEST_F(EmbedFolder, says_what_its_files_say) {
   EXPECT_EQ(info.max_tokens, 100);  // not the 20 of tokenizer.json
   EXPECT_EQ(info.pooling, "mean");
   EXPECT_TRUE(info.normalises);
-  copy("qwen3/embed");
+  take("qwen3/embed");
   const auto decoder = Embedder::inspect(folder_.string(), device_).value();
   EXPECT_EQ(decoder.max_tokens, 700);  // tokenizer_config.json's, below the 2048 positions
   EXPECT_EQ(decoder.pooling, "lasttoken");
@@ -86,7 +86,7 @@ TEST_F(EmbedFolder, what_would_change_a_vector_is_refused_by_name) {
   };
   for (const Change& change : changes) {
     SCOPED_TRACE(change.patch);
-    copy("bert/mean");
+    take("bert/mean");
     patch(change.file, change.patch);
     expect_refusal(change.code, change.words);
   }

@@ -8,13 +8,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
-#include "base/test_fixture.h"
-#include "file/safetensors.h"
+#include "model/test/checkpoint.h"
+#include "model/test_decoder.h"
 #include "mummu/embed.h"
 
 namespace mummu::test {
@@ -23,11 +22,7 @@ namespace mummu::test {
 std::vector<std::string> read_texts(const std::string& path);
 
 inline std::vector<float> read_vectors(const std::string& path, const char* name) {
-  const auto file = Safetensors::open(path).value();
-  const TensorInfo* tensor = file.find(name);
-  std::vector<float> out(static_cast<size_t>(tensor->elements()));
-  file.read(*tensor, 0, std::as_writable_bytes(std::span(out))).value();
-  return out;
+  return read_all<float>(Safetensors::open(path).value(), name);
 }
 
 inline double largest(std::span<const float> values) {
@@ -51,17 +46,10 @@ inline bool same_bits(std::span<const float> a, std::span<const float> b) {
 }
 
 // One of the tiny models in a folder of its own, whose files may be changed.
-class EmbedFolder : public testing::Test {
+class EmbedFolder : public CheckpointTest {
  protected:
-  EmbedFolder() { copy("bert/mean"); }
-  ~EmbedFolder() override { std::filesystem::remove_all(folder_); }
+  EmbedFolder() : CheckpointTest("bert/mean") {}
 
-  void copy(const char* model) {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::copy(golden(model), folder_, std::filesystem::copy_options::recursive);
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_))
-      std::filesystem::permissions(entry.path(), std::filesystem::perms::owner_all);
-  }
   nlohmann::json read(const char* file) const;
   void write(const char* file, const nlohmann::json& value) const;
   void patch(const char* file, const char* change) const;  // JSON, merged
@@ -75,11 +63,6 @@ class EmbedFolder : public testing::Test {
     EXPECT_THAT(loaded.error().message, testing::Not(testing::HasSubstr("\n")));
     EXPECT_FALSE(Embedder::inspect(folder_.string(), device_)) << words;
   }
-
-  std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) /
-      (std::string("mummu_embed_") + testing::UnitTest::GetInstance()->current_test_info()->name());
-  Device device_ = open_device("cpu").value();
 };
 
 }  // namespace mummu::test

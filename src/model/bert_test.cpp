@@ -12,12 +12,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/test_fixture.h"
+#include "model/test/config.h"
 #include "model/test_decoder.h"
 
 namespace mummu {
 namespace {
 
 using nlohmann::json;
+using test::ConfigRefusal;
 using test::golden;
 using test::read_all;
 using testing::HasSubstr;
@@ -175,43 +177,23 @@ json plain() {
     "type_vocab_size": 2, "layer_norm_eps": 1e-12, "hidden_act": "gelu"})");
 }
 
-Result<ModelConfig> read(const json& config) {
-  MUMMU_TRY(const auto family, find_family("bert", "config.json"));
-  MUMMU_TRY(const auto object, JsonObject::of(config, "config.json"));
-  MUMMU_TRY(auto read, family->from_json(object));
-  MUMMU_TRY(check_config(read, "config.json"));
-  return read;
-}
-
 TEST(BertConfig, a_plain_one_is_taken) {
-  const auto config = read(plain());
+  const auto config = test::read_config(plain());
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->head_dim, 16);
   EXPECT_EQ(config->kv_heads, 3);
   EXPECT_EQ(config->token_types, 2);
 }
 
-struct Refusal {
-  const char* patch;  // merged into the plain configuration
-  Error::Code code;
-  const char* message;
-};
-
-void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.patch; }
-
-class RefusedBert : public testing::TestWithParam<Refusal> {};
+class RefusedBert : public testing::TestWithParam<ConfigRefusal> {};
 
 TEST_P(RefusedBert, says_what_is_wrong) {
   json config = plain();
   config.merge_patch(json::parse(GetParam().patch));
-  const auto result = read(config);
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, GetParam().code) << result.error().message;
-  EXPECT_THAT(result.error().message, HasSubstr(GetParam().message));
-  EXPECT_THAT(result.error().message, HasSubstr("config.json"));
+  test::expect_refused(config, GetParam());
 }
 
-constexpr Refusal kRefusals[] = {
+constexpr ConfigRefusal kRefusals[] = {
     {R"({"hidden_act": "gelu_new"})", Error::unsupported, "hidden_act 'gelu_new'"},
     {R"({"hidden_act": "relu"})", Error::unsupported, "known is gelu"},
     {R"({"position_embedding_type": "relative_key"})", Error::unsupported, "relative_key"},

@@ -12,12 +12,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/test_fixture.h"
-#include "model/family.h"
+#include "model/test/config.h"
 
 namespace mummu {
 namespace {
 
 using nlohmann::json;
+using test::ConfigRefusal;
 using testing::HasSubstr;
 
 json plain() {
@@ -28,35 +29,15 @@ json plain() {
     "hidden_act": "silu", "eos_token_id": 2})");
 }
 
-Result<ModelConfig> read(const json& config) {
-  MUMMU_TRY(const auto family, find_family(config["model_type"].get<std::string>(), "config.json"));
-  MUMMU_TRY(const auto object, JsonObject::of(config, "config.json"));
-  MUMMU_TRY(auto read, family->from_json(object));
-  MUMMU_TRY(check_config(read, "config.json"));
-  return read;
-}
-
-struct Refusal {
-  const char* patch;  // merged into the plain configuration
-  Error::Code code;
-  const char* message;
-};
-
-void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.patch; }
-
-class Refused : public testing::TestWithParam<Refusal> {};
+class Refused : public testing::TestWithParam<ConfigRefusal> {};
 
 TEST_P(Refused, says_what_is_wrong) {
   json config = plain();
   config.merge_patch(json::parse(GetParam().patch));
-  const auto result = read(config);
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, GetParam().code) << result.error().message;
-  EXPECT_THAT(result.error().message, HasSubstr(GetParam().message));
-  EXPECT_THAT(result.error().message, HasSubstr("config.json"));
+  test::expect_refused(config, GetParam());
 }
 
-constexpr Refusal kCorrupt[] = {
+constexpr ConfigRefusal kCorrupt[] = {
     {R"({"num_hidden_layers": 0})", Error::corrupt, "layers is 0"},
     {R"({"num_hidden_layers": -3})", Error::corrupt, "layers is -3"},
     {R"({"num_hidden_layers": 1000000000})", Error::corrupt, "layers is 1000000000"},
@@ -103,7 +84,7 @@ constexpr Refusal kCorrupt[] = {
      Error::corrupt, "high_freq_factor"},
 };
 
-constexpr Refusal kUnsupported[] = {
+constexpr ConfigRefusal kUnsupported[] = {
     {R"({"model_type": "gpt2"})", Error::unsupported, "known are llama"},
     {R"({"hidden_act": "gelu"})", Error::unsupported, "hidden_act 'gelu'"},
     {R"({"partial_rotary_factor": 0.5})", Error::unsupported, "partial_rotary_factor of 0.5"},
@@ -127,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(Unsupported, Refused, testing::ValuesIn(kUnsupported));
 ModelConfig patched(const char* patch) {
   json config = plain();
   config.merge_patch(json::parse(patch));
-  auto result = read(config);
+  auto result = test::read_config(config);
   EXPECT_TRUE(result) << (result ? "" : result.error().message);
   return result ? *result : ModelConfig();
 }
@@ -164,7 +145,7 @@ TEST(Config, shares_of_experts_add_up_to_one_only_where_the_file_says_so) {
   json config = plain();
   config.merge_patch(json::parse(kOlmoe));
   config["norm_topk_prob"] = true;
-  EXPECT_TRUE(read(config)->normalise_shares);
+  EXPECT_TRUE(test::read_config(config)->normalise_shares);
 }
 
 TEST(Config, heads_are_tied_as_the_architecture_does_it_where_the_file_says_nothing) {

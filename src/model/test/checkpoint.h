@@ -34,6 +34,11 @@ inline std::string replaced(std::string text, std::string_view from, std::string
 }
 
 class CheckpointTest : public testing::Test {
+  static std::string unique_name() {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    return std::string("mummu_") + test->test_suite_name() + "_" + test->name();
+  }
+
  protected:
   explicit CheckpointTest(const std::string& name = "llama/gqa") { take(name); }
   ~CheckpointTest() override { std::filesystem::remove_all(folder_); }
@@ -42,9 +47,8 @@ class CheckpointTest : public testing::Test {
   void take(const std::string& name) {
     namespace fs = std::filesystem;
     fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    for (const auto& entry : fs::directory_iterator(golden(name))) fs::copy(entry.path(), folder_);
-    for (const auto& entry : fs::directory_iterator(folder_))
+    fs::copy(golden(name), folder_, fs::copy_options::recursive);
+    for (const auto& entry : fs::recursive_directory_iterator(folder_))
       fs::permissions(entry.path(), fs::perms::owner_all);
   }
 
@@ -64,9 +68,7 @@ class CheckpointTest : public testing::Test {
   }
   Error refusal() { return refusal(folder_.string()); }
 
-  std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) /
-      (std::string("mummu_load_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / unique_name();
   Device device_ = open_device("cpu").value();
 };
 
