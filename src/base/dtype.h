@@ -31,13 +31,13 @@ enum class DType : uint8_t {
 //     Q8_0   f16 d, 32 int8
 //     Q4_0   f16 d, 16 bytes: byte j holds element j in its low half, j + 16 in its high half
 //     Q4_1   f16 d, f16 m, then as Q4_0
-//     Q5_0   f16 d, u32 with bit k the fifth bit of element k, then as Q4_0; Q5_1 with f16 m after
-//     d Q4_K   f16 d, f16 dmin, 12 bytes of 8 scales and 8 minima of 6 bits, 4 x 32 bytes: byte j
-//     of
-//            part g holds element j of sub-block 2g in its low half, of 2g + 1 in its high half
+//     Q5_0   f16 d, u32 with bit k the fifth bit of element k, then as Q4_0
+//     Q5_1   f16 d, f16 m, then as Q5_0
+//     Q4_K   f16 d, f16 dmin, 12 bytes of 8 scales and 8 minima of 6 bits, 4 parts of 32 bytes:
+//            byte j of part g holds element j of sub-block 2g in its low half, of 2g + 1 in its
+//            high half
 //     Q5_K   Q4_K with 32 bytes before the nibbles: bit b of byte j is the fifth bit of element j
-//     of
-//            sub-block b
+//            of sub-block b
 //     Q6_K   2 x 64 bytes of low halves, 2 x 32 bytes of bit pairs, 16 int8 scales, f16 d; half n
 //            holds sub-blocks 4n + i: low halves in byte 32 (i mod 2) + j, its low half for i < 2;
 //            bits 2i, 2i + 1 of byte j of the pairs
