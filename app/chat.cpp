@@ -148,8 +148,7 @@ void ChatCommand::run() {
   while (true) {
     clear_interrupt();
     const auto line = lines.next("> ");
-    if (!line && !interrupted()) break;
-    if (line && !conversation.handle(*line)) break;
+    if (!line || !conversation.handle(*line)) break;
   }
 }
 

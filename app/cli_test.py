@@ -176,6 +176,9 @@ def terminal(folder):
     person.wait_for("what was typed", "half a line")
     person.type("\x03")
     person.wait_for("Ctrl-C drops a line", "> ")
+    for _ in range(20):  # however early it comes
+        person.type("half a line\x03")
+        person.wait_for("Ctrl-C right after the letters", "> ")
     person.type("/system Grüße\r")
     person.wait_for("a line after Ctrl-C", "> ")
     person.type(f"/save {saved}\r")

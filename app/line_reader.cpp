@@ -1,20 +1,82 @@
 #include "line_reader.h"
 
-#include <editline/readline.h>
+#include <histedit.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <clocale>
-#include <cstdlib>
+#include <cstdio>
 #include <iostream>
 
 namespace mummu::app {
 
-LineReader::LineReader() : terminal_(isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0) {
-  if (!terminal_) return;
+namespace {
+
+// While it lives Ctrl-C is a key and no signal: a signal that comes just before the wait for a key
+// would be lost.
+class InterruptKey {
+ public:
+  InterruptKey() {
+    tcgetattr(STDIN_FILENO, &before_);
+    termios now = before_;
+    now.c_cc[VINTR] = _POSIX_VDISABLE;
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &now);
+  }
+  ~InterruptKey() { tcsetattr(STDIN_FILENO, TCSADRAIN, &before_); }
+  InterruptKey(const InterruptKey&) = delete;
+  InterruptKey& operator=(const InterruptKey&) = delete;
+
+ private:
+  termios before_{};
+};
+
+}  // namespace
+
+struct LineReader::Terminal {
+  EditLine* line = nullptr;
+  History* history = nullptr;
+  const char* prompt = "";
+  bool dropped = false;
+
+  Terminal();
+  ~Terminal() {
+    el_end(line);
+    history_end(history);
+  }
+  static Terminal& of(EditLine* line) {
+    void* self = nullptr;
+    el_get(line, EL_CLIENTDATA, &self);
+    return *static_cast<Terminal*>(self);
+  }
+};
+
+LineReader::Terminal::Terminal() {
   std::setlocale(LC_CTYPE, "C.UTF-8");  // what people type is UTF-8, whatever their locale says
-  using_history();
-  stifle_history(1000);
+  line = el_init("mummu", stdin, stdout, stderr);
+  history = history_init();
+  HistEvent event;
+  ::history(history, &event, H_SETSIZE, 1000);
+  ::history(history, &event, H_SETUNIQUE, 1);
+  const auto show = +[](EditLine* of_line) { return const_cast<char*>(of(of_line).prompt); };
+  const auto drop = +[](EditLine* of_line, int) -> unsigned char {
+    of(of_line).dropped = true;
+    return CC_EOF;
+  };
+  el_set(line, EL_CLIENTDATA, this);
+  el_set(line, EL_PROMPT, show);
+  el_set(line, EL_EDITOR, "emacs");
+  el_set(line, EL_SIGNAL, 1);
+  el_set(line, EL_HIST, ::history, history);
+  el_set(line, EL_ADDFN, "drop-line", "Drop what was typed", drop);
+  el_set(line, EL_BIND, "^C", "drop-line", nullptr);
 }
+
+LineReader::LineReader() {
+  if (isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0)
+    terminal_ = std::make_unique<Terminal>();
+}
+
+LineReader::~LineReader() = default;
 
 std::optional<std::string> LineReader::next(const char* prompt) {
   if (!terminal_) {
@@ -22,15 +84,21 @@ std::optional<std::string> LineReader::next(const char* prompt) {
     if (!std::getline(std::cin, line)) return std::nullopt;
     return line;
   }
-  char* line = readline(prompt);
-  if (!line) {
+  terminal_->prompt = prompt;
+  terminal_->dropped = false;
+  const InterruptKey key;
+  int length = 0;
+  const char* typed = el_gets(terminal_->line, &length);
+  if (!typed) {
     std::cout << std::endl;
+    if (terminal_->dropped) return std::string();
     return std::nullopt;
   }
-  if (*line) add_history(line);
-  std::string text(line);
-  std::free(line);
-  return text;
+  std::string line(typed, static_cast<size_t>(length));
+  if (line.ends_with('\n')) line.pop_back();
+  HistEvent event;
+  if (!line.empty()) history(terminal_->history, &event, H_ENTER, line.c_str());
+  return line;
 }
 
 }  // namespace mummu::app

@@ -2,6 +2,7 @@
 
 // Lines of a person (with editing and a history) or of a pipe.
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -10,14 +11,19 @@ namespace mummu::app {
 class LineReader {
  public:
   LineReader();
+  ~LineReader();
+  LineReader(const LineReader&) = delete;
+  LineReader& operator=(const LineReader&) = delete;
 
-  bool is_terminal() const { return terminal_; }
-  // The next line without its newline; nothing at the end of input, or when somebody pressed Ctrl-C
-  // at the prompt (the line so far is dropped).
+  bool is_terminal() const { return terminal_ != nullptr; }
+  // The next line without its newline; empty when Ctrl-C dropped what was typed; nothing at the end
+  // of input.
   std::optional<std::string> next(const char* prompt);
 
  private:
-  bool terminal_;
+  struct Terminal;
+
+  std::unique_ptr<Terminal> terminal_;
 };
 
 }  // namespace mummu::app
