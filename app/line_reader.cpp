@@ -67,7 +67,7 @@ LineReader::Terminal::Terminal() {
   el_set(line, EL_EDITOR, "emacs");
   el_set(line, EL_SIGNAL, 1);
   el_set(line, EL_HIST, ::history, history);
-  el_set(line, EL_ADDFN, "drop-line", "Drop what was typed", drop);
+  el_wset(line, EL_ADDFN, L"drop-line", L"Drop what was typed", drop);  // el_set leaks the names
   el_set(line, EL_BIND, "^C", "drop-line", nullptr);
 }
 
