@@ -56,11 +56,17 @@ Result<void> WeightLoad::read_rows(const PlannedTensor& planned, int64_t first, 
   const TensorInfo& tensor = *planned.tensor;
   const int64_t row = row_bytes(*tensor.type, planned.columns);
   first += planned.first_row;
-  if (planned.order.interleaved_head_dim == 0) return table_.read(tensor, first * row, out);
-  for (int64_t i = 0; i < count; ++i) {
-    const auto target = out.subspan(static_cast<size_t>(i * row), static_cast<size_t>(row));
-    MUMMU_TRY(table_.read(tensor, planned.order.file_row(first + i) * row, target));
-  }
+  const int64_t head = planned.order.interleaved_head_dim;
+  if (head == 0) return table_.read(tensor, first * row, out);
+  // Whole heads at once, then row by row into their order.
+  const int64_t begin = first / head * head;
+  const int64_t end = (first + count + head - 1) / head * head;
+  std::vector<std::byte> heads(static_cast<size_t>((end - begin) * row));
+  MUMMU_TRY(table_.read(tensor, begin * row, heads));
+  for (int64_t i = 0; i < count; ++i)
+    std::memcpy(out.data() + i * row,
+                heads.data() + (planned.order.file_row(first + i) - begin) * row,
+                static_cast<size_t>(row));
   return {};
 }
 

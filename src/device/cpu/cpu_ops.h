@@ -69,7 +69,8 @@ class CpuOps final : public Ops {
 
   Schedule schedule_;
   const Kernels& kernels_;
-  Arena arena_;  // of weights
+  Arena arena_;      // of weights
+  Scratch scratch_;  // a weight on its way from the file
   // Scratch of a matmul: the prepared tokens of one group.
   Tensor blocks_;  // (tokens, block bytes) u8
   Tensor floats_;  // (tokens, columns) f32

@@ -39,7 +39,7 @@ void CpuOps::download(View view, void* host) {
 }
 
 Result<Weight> CpuOps::pack(const WeightSource& source) {
-  return cpu::pack(source, arena_, schedule_);
+  return cpu::pack(source, arena_, scratch_, schedule_);
 }
 
 int64_t CpuOps::packed_bytes(DType type, int64_t rows, int64_t columns) const {

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kLargePage = int64_t{2} << 20;
 constexpr int64_t kSlabBytes = int64_t{64} << 20;
+constexpr int64_t kTouchedAhead = int64_t{8} << 20;
 constexpr int64_t kAlignment = 64;
 
 // An anonymous mapping; `data` lies at a large page's boundary where the mapping holds one.
@@ -71,6 +72,15 @@ Result<std::unique_ptr<Memory>> allocate(int64_t bytes, std::string_view what) {
   return memory;
 }
 
+Result<std::byte*> Scratch::take(int64_t bytes, std::string_view what) {
+  if (!memory_ || bytes_ < bytes) {
+    memory_.reset();
+    MUMMU_TRY(memory_, allocate(bytes, what));
+    bytes_ = bytes;
+  }
+  return static_cast<std::byte*>(memory_->data());
+}
+
 struct Arena::Slab {
   std::unique_ptr<Memory> memory;
   int64_t bytes;
@@ -120,20 +130,36 @@ Arena::~Arena() {
   if (slab_ != nullptr) slab_->leave();
 }
 
-Result<std::unique_ptr<Memory>> Arena::allocate(int64_t bytes, std::string_view what) {
+Result<void> Arena::next_slab(int64_t bytes, std::string_view what) {
+  MUMMU_TRY(auto memory, cpu::allocate(bytes, what));
+  auto* slab = new (std::nothrow) Slab{std::move(memory), bytes};
+  if (slab == nullptr) return fail(Error::no_memory, "no memory for {}", what);
+  if (slab_ != nullptr) slab_->leave();
+  slab_ = slab;
+  used_ = touched_ = 0;
+  return {};
+}
+
+// As much again as is used, so that a small model touches little.
+void Arena::touch_ahead(Schedule& schedule) {
+  if (used_ <= touched_) return;
+  const int64_t ahead = std::min(used_, kTouchedAhead);
+  const int64_t end = std::min(slab_->bytes, (used_ + ahead) / kLargePage * kLargePage);
+  const int64_t pages = (end - touched_) / kLargePage;
+  auto* from = static_cast<volatile std::byte*>(slab_->memory->data()) + touched_;
+  if (pages > 0) schedule.each(pages, [&](int64_t page) { from[page * kLargePage] = {}; });
+  touched_ += std::max<int64_t>(0, pages) * kLargePage;
+}
+
+Result<std::unique_ptr<Memory>> Arena::allocate(int64_t bytes, std::string_view what,
+                                                Schedule& schedule) {
   const int64_t wanted = aligned(bytes).value_or(bytes);
-  if (slab_ == nullptr || slab_->bytes - used_ < wanted) {
-    const int64_t slab_bytes = std::max(kSlabBytes, wanted);
-    MUMMU_TRY(auto memory, cpu::allocate(slab_bytes, what));
-    auto* slab = new (std::nothrow) Slab{std::move(memory), slab_bytes};
-    if (slab == nullptr) return fail(Error::no_memory, "no memory for {}", what);
-    if (slab_ != nullptr) slab_->leave();
-    slab_ = slab;
-    used_ = 0;
-  }
+  if (slab_ == nullptr || slab_->bytes - used_ < wanted)
+    MUMMU_TRY(next_slab(std::max(kSlabBytes, wanted), what));
   std::unique_ptr<Memory> piece(new (std::nothrow) Piece(*slab_, used_, wanted));
   if (!piece) return fail(Error::no_memory, "no memory for {}", what);
   used_ += wanted;
+  touch_ahead(schedule);
   return piece;
 }
 

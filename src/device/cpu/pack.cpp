@@ -15,7 +15,8 @@
 namespace mummu::cpu {
 namespace {
 
-constexpr int64_t kPieceBytes = int64_t{256} << 10;  // stays in a core's cache while it is re-laid
+// Stays in a core's cache while it is re-laid, and a small matrix still has one for each thread.
+constexpr int64_t kPieceBytes = int64_t{64} << 10;
 
 Result<int64_t> checked_packed_bytes(const WeightSource& source) {
   const int64_t block = block_panel_bytes(source.type);
@@ -66,18 +67,18 @@ int64_t packed_bytes(DType type, int64_t rows, int64_t columns) {
   return (rows + kPanelRows - 1) / kPanelRows * panel_bytes(type, columns);
 }
 
-Result<Weight> pack(const WeightSource& source, Arena& arena, Schedule& schedule) {
+Result<Weight> pack(const WeightSource& source, Arena& arena, Scratch& scratch,
+                    Schedule& schedule) {
   MUMMU_TRY(check_source(source));
   MUMMU_TRY(const int64_t bytes, checked_packed_bytes(source));
-  MUMMU_TRY(auto memory, arena.allocate(bytes, "a weight"));
+  MUMMU_TRY(auto memory, arena.allocate(bytes, "a weight", schedule));
   const int64_t panel = panel_bytes(source.type, source.columns);
   const int64_t panels_at_once = std::max<int64_t>(1, kPieceBytes / std::max<int64_t>(1, panel));
   const int64_t rows_at_once = std::clamp<int64_t>(source.rows, 1, panels_at_once * kPanelRows);
   const int64_t pieces = (source.rows + rows_at_once - 1) / rows_at_once;
   const int64_t at_once = std::min<int64_t>(pieces, schedule.width());
   const int64_t buffer_bytes = rows_at_once * row_bytes(source.type, source.columns);
-  MUMMU_TRY(auto buffer, allocate(at_once * buffer_bytes, "reading a weight"));
-  auto* read = static_cast<std::byte*>(buffer->data());
+  MUMMU_TRY(std::byte* const read, scratch.take(at_once * buffer_bytes, "reading a weight"));
   auto* out = static_cast<std::byte*>(memory->data());
   std::atomic<int64_t> next = 0;
   std::vector<Result<void>> results(static_cast<size_t>(at_once));

@@ -33,8 +33,8 @@ int64_t panel_bytes(DType type, int64_t columns);
 // Bytes of all panels.
 int64_t packed_bytes(DType type, int64_t rows, int64_t columns);
 
-// Reads and re-lays pieces of a quarter of a MB, one on each thread of the schedule.
+// Reads and re-lays pieces of 64 KiB, one on each thread of the schedule.
 //   errors   as Ops::pack
-Result<Weight> pack(const WeightSource& source, Arena& arena, Schedule& schedule);
+Result<Weight> pack(const WeightSource& source, Arena& arena, Scratch& scratch, Schedule& schedule);
 
 }  // namespace mummu::cpu
