@@ -81,35 +81,47 @@ void Bpe::find_joints() {
 
 void Bpe::encode(std::string_view piece, ModelScratch& scratch, std::vector<TokenId>& out) const {
   if (piece.empty()) return;
-  const TokenId whole = piece.size() <= longest_ ? id_of(piece) : -1;
-  if (whole < 0) return merge(piece, scratch, out);
-  if (options_.ignore_merges) return out.push_back(whole);
+  if (options_.ignore_merges) {
+    const TokenId whole = whole_token(piece);
+    if (whole >= 0) return out.push_back(whole);
+  }
+  if (!has_joints_ || piece.size() <= kShort) return encode_part(piece, scratch, out);
+  size_t begin = 0, at = 0;
+  for (TokenId last = -1; at < piece.size();) {
+    const auto size = static_cast<size_t>(code_point_at(piece, at).size);
+    const TokenId id = plain_character(piece, at, size);
+    if (last >= 0 && id >= 0 && joints_.find(last, id).rank == MergeTable::kNone) {
+      encode_part(piece.substr(begin, at - begin), scratch, out);
+      begin = at;
+    }
+    last = id;
+    at += size;
+  }
+  encode_part(piece.substr(begin), scratch, out);
+}
+
+TokenId Bpe::whole_token(std::string_view text) const {
+  return text.size() <= longest_ ? id_of(text) : -1;
+}
+
+void Bpe::encode_part(std::string_view part, ModelScratch& scratch,
+                      std::vector<TokenId>& out) const {
+  const TokenId whole = whole_token(part);
+  if (whole < 0) return merge(part, scratch, out);
   auto& known = whole_[static_cast<size_t>(whole)];
   const uint8_t state = known.load(std::memory_order_relaxed);
   if (state == kYes) return out.push_back(whole);
   const size_t before = out.size();
-  merge(piece, scratch, out);
+  merge(part, scratch, out);
   if (state != kUnknown) return;
   const bool yes = out.size() == before + 1 && out.back() == whole;
   known.store(yes ? kYes : kNo, std::memory_order_relaxed);
 }
 
-void Bpe::merge(std::string_view piece, ModelScratch& scratch, std::vector<TokenId>& out) const {
+void Bpe::merge(std::string_view part, ModelScratch& scratch, std::vector<TokenId>& out) const {
   scratch.ids.clear();
-  begin(piece, scratch.ids);
+  begin(part, scratch.ids);
   const std::span<TokenId> ids(scratch.ids);
-  if (ids.size() <= kShort || !has_joints_) return merge_part(ids, scratch, out);
-  size_t begin = 0;
-  for (size_t i = 1; i < ids.size(); ++i) {
-    if (joints_.find(ids[i - 1], ids[i]).rank != MergeTable::kNone) continue;
-    merge_part(ids.subspan(begin, i - begin), scratch, out);
-    begin = i;
-  }
-  merge_part(ids.subspan(begin), scratch, out);
-}
-
-void Bpe::merge_part(std::span<TokenId> ids, ModelScratch& scratch,
-                     std::vector<TokenId>& out) const {
   if (ids.size() <= kShort) {
     const auto merged = ids.first(merge_short(ids));
     out.insert(out.end(), merged.begin(), merged.end());
@@ -142,8 +154,8 @@ void Bpe::begin_characters(std::string_view piece, std::vector<TokenId>& ids) co
   std::string buffer;
   for (size_t at = 0; at < piece.size();) {
     const auto size = static_cast<size_t>(code_point_at(piece, at).size);
-    const TokenId id = size == 1 && !decorated ? ascii_ids_[static_cast<unsigned char>(piece[at])]
-                                               : character(piece, at, size, buffer);
+    const TokenId id =
+        decorated ? decorated_character(piece, at, size, buffer) : plain_character(piece, at, size);
     if (id >= 0) {
       if (unknown) ids.push_back(options_.unknown);
       unknown = false;
@@ -158,9 +170,14 @@ void Bpe::begin_characters(std::string_view piece, std::vector<TokenId>& ids) co
   if (unknown) ids.push_back(options_.unknown);
 }
 
+TokenId Bpe::plain_character(std::string_view piece, size_t at, size_t size) const {
+  return size == 1 ? ascii_ids_[static_cast<unsigned char>(piece[at])]
+                   : id_of(piece.substr(at, size));
+}
+
 // The id of one character with what the file puts around it; the decorated text stays in buffer.
-TokenId Bpe::character(std::string_view piece, size_t at, size_t size, std::string& buffer) const {
-  if (options_.prefix.empty() && options_.suffix.empty()) return id_of(piece.substr(at, size));
+TokenId Bpe::decorated_character(std::string_view piece, size_t at, size_t size,
+                                 std::string& buffer) const {
   buffer.clear();
   if (at > 0) buffer += options_.prefix;
   buffer += piece.substr(at, size);

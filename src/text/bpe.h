@@ -88,10 +88,13 @@ class Bpe final : public PieceModel {
   void begin(std::string_view piece, std::vector<TokenId>& ids) const;
   void begin_bytes(std::string_view piece, std::vector<TokenId>& ids) const;
   void begin_characters(std::string_view piece, std::vector<TokenId>& ids) const;
-  TokenId character(std::string_view piece, size_t at, size_t size, std::string& buffer) const;
+  TokenId plain_character(std::string_view piece, size_t at, size_t size) const;
+  TokenId decorated_character(std::string_view piece, size_t at, size_t size,
+                              std::string& buffer) const;
   bool fall_back(std::string_view character, std::vector<TokenId>& ids) const;
-  void merge(std::string_view piece, ModelScratch& scratch, std::vector<TokenId>& out) const;
-  void merge_part(std::span<TokenId> ids, ModelScratch& scratch, std::vector<TokenId>& out) const;
+  TokenId whole_token(std::string_view text) const;
+  void encode_part(std::string_view part, ModelScratch& scratch, std::vector<TokenId>& out) const;
+  void merge(std::string_view part, ModelScratch& scratch, std::vector<TokenId>& out) const;
   size_t merge_short(std::span<TokenId> ids) const;
   void merge_long(std::span<const TokenId> ids, ModelScratch& scratch) const;
   void find_joints();
@@ -102,8 +105,9 @@ class Bpe final : public PieceModel {
   size_t longest_ = 0;                    // bytes of the longest piece
   std::array<TokenId, 256> byte_ids_{};   // of raw bytes, or of <0x00>… with byte_fallback
   std::array<TokenId, 128> ascii_ids_{};  // of ASCII characters
-  // Neighbours, as pieces begin, that some merge may stand across. A long piece is cut everywhere
-  // else: no merge sees both sides. Only for pieces of characters, which may be whole texts.
+  // Neighbours, as pieces begin, that some merge may stand across. A long piece is cut between all
+  // other characters: no merge sees both sides, and many parts are words that are tokens as a
+  // whole. Only for pieces of characters, which may be whole texts.
   MergeTable joints_;
   bool has_joints_ = false;
   // Whether the merges turn a token's text into just that token, found out at its first use.
