@@ -63,11 +63,9 @@ void add_check(CLI::App& app) {
   sub->callback([path, context, load] {
     Device device = take(open_device("cpu"));
     const std::string found = find_model(*path);
-    const auto vectors = Embedder::inspect(found, device);
-    const ModelInfo info =
-        vectors
-            ? vectors->model
-            : take(Model::inspect(found, device, {.log = warnings(), .quantize = load->quantize}));
+    const LoadOptions options = load->options();
+    const auto vectors = Embedder::inspect(found, device, options);
+    const ModelInfo info = vectors ? vectors->model : take(Model::inspect(found, device, options));
     if (*context > info.context)
       fail(fmt::format("{}: the context is {} tokens, {} were asked for", *path, info.context,
                        *context));

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <csignal>
 #include <map>
+#include <set>
 
 #include "command.h"
 
@@ -77,24 +78,29 @@ void SamplingChoice::add_to(CLI::App& command) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-LogSink warnings() {
-  return [](LogLevel level, std::string_view line) {
-    if (level == LogLevel::warning) fmt::print(stderr, "mummu: warning: {}\n", line);
+LoadOptions LoadChoice::options() const {
+  LoadOptions options;
+  options.quantize = quantize;
+  options.log = [](LogLevel level, std::string_view line) {
+    static std::set<std::string, std::less<>> told;
+    if (level == LogLevel::warning && told.emplace(line).second)
+      fmt::print(stderr, "mummu: warning: {}\n", line);
   };
-}
-
-Model load_model(const std::string& name, const Device& device, const LoadChoice& choice) {
-  const std::string path = find_model(name);
-  LoadOptions options{.log = warnings()};
-  options.quantize = choice.quantize;
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  options.on_progress = [terminal](const LoadProgress& progress) {
+  options.on_progress = [terminal = isatty(STDERR_FILENO) != 0](const LoadProgress& progress) {
     if (terminal && progress.total > 0)
       fmt::print(stderr, "\rloading {:3d} %", progress.bytes * 100 / progress.total);
     return !interrupted();
   };
-  auto model = Model::load(path, device, std::move(options));
-  if (terminal) fmt::print(stderr, "\r\x1b[K");
+  return options;
+}
+
+void end_progress_line() {
+  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\x1b[K");
+}
+
+Model load_model(const std::string& name, const Device& device, const LoadChoice& choice) {
+  auto model = Model::load(find_model(name), device, choice.options());
+  end_progress_line();
   return take(std::move(model));
 }
 

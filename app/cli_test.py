@@ -220,6 +220,11 @@ def embeddings(folder):
     out = mummu("check", MINILM)
     expect("check of an encoder", out.returncode == 0 and b"bert" in out.stdout and b"pooling mean" in out.stdout
            and b"256 tokens" in out.stdout, out.stdout)
+    small = mummu("check", MINILM, "--quantize", "q8_0")
+    expect("check --quantize of an encoder", b"24.1 MB in memory" in small.stdout, small.stdout)
+    out = mummu("embed", MINILM, "the sea", "--quantize", "q8_0")
+    near = sum(x * y for x, y in zip(numbers(out.stdout), rows[0]))
+    expect("embed --quantize is near", near > 0.999 and numbers(out.stdout) != rows[0], near)
     refused("run of an encoder", "run", MINILM, "hello", says=["makes vectors"])
     refused("embed with a plain decoder", "embed", MODEL, "hello", says=["pooling_type"])
     refused("embed without a text", "embed", MINILM, says=["no text"])

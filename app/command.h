@@ -47,6 +47,8 @@ struct LoadChoice {
   Quantize quantize = Quantize::none;
 
   void add_to(CLI::App& command);
+  // With warnings on stderr, each line once, a progress line where that is a terminal, and Ctrl-C.
+  LoadOptions options() const;
 };
 
 // --ctx and --kv.
@@ -72,8 +74,8 @@ std::string find_model(const std::string& name);
 // Loads with a progress line on a terminal.
 Model load_model(const std::string& name, const Device& device, const LoadChoice& choice);
 
-// Warnings of the library, one line each on stderr.
-LogSink warnings();
+// Clears what LoadChoice::options() shows of a load that is over.
+void end_progress_line();
 
 // A number of bytes for people: "98.4 MB".
 std::string human_bytes(int64_t bytes);

@@ -18,6 +18,7 @@ struct EmbedCommand {
   std::vector<std::string> texts;
   bool json = false;
   DeviceChoice device;
+  LoadChoice load;
 
   void read_input();
   void run();
@@ -63,18 +64,14 @@ void print_summary(const Embeddings& vectors, double seconds) {
              tokens, seconds, static_cast<double>(tokens) / seconds);
 }
 
-Embedder load_embedder(const std::string& name, const Device& device) {
-  LoadOptions options;
-  options.on_progress = [](const LoadProgress&) { return !interrupted(); };
-  return take(Embedder::load(find_model(name), device, std::move(options)));
-}
-
 void EmbedCommand::run() {
   watch_interrupt();
   if (!input.empty()) read_input();
   if (texts.empty() && input.empty()) fail("no text: give texts, or a file with --input");
   const Device opened = device.open();
-  Embedder embedder = load_embedder(model, opened);
+  auto loaded = Embedder::load(find_model(model), opened, load.options());
+  end_progress_line();
+  Embedder embedder = take(std::move(loaded));
   EmbedOptions options{.prompt_name = prompt_name};
   options.on_progress = [](const EmbedProgress&) { return !interrupted(); };
   const auto start = std::chrono::steady_clock::now();
@@ -100,6 +97,7 @@ void add_embed(CLI::App& app) {
   sub->add_option("--prompt", command->prompt_name,
                   "Put this prompt of the model's before every text (see `mummu check`)");
   sub->add_flag("--json", command->json, "Print one JSON document");
+  command->load.add_to(*sub);
   command->device.add_to(*sub);
   sub->callback([command] { command->run(); });
 }

@@ -88,7 +88,8 @@ class MUMMU_API Embedder {
                                LoadOptions options = {});
 
   // What load would find, without reading the weights: all its checks but the payload.
-  static Result<EmbedderInfo> inspect(const std::string& path, const Device& device);
+  static Result<EmbedderInfo> inspect(const std::string& path, const Device& device,
+                                      LoadOptions options = {});
 
   Embedder(Embedder&&) noexcept;
   Embedder& operator=(Embedder&&) noexcept;

@@ -263,10 +263,11 @@ Result<Embedder> Embedder::load(const std::string& path, const Device& device,
   return at_edge([&] { return load_all(path, device, options); });
 }
 
-Result<EmbedderInfo> Embedder::inspect(const std::string& path, const Device& device) {
+Result<EmbedderInfo> Embedder::inspect(const std::string& path, const Device& device,
+                                       LoadOptions options) {
   return at_edge([&]() -> Result<EmbedderInfo> {
     MUMMU_TRY(const EmbedConfig config, read_config(path));
-    MUMMU_TRY(const auto load, ModelLoad::plan(config.checkpoint, device, {}));
+    MUMMU_TRY(const auto load, ModelLoad::plan(config.checkpoint, device, options));
     return make_info(config, load.info(), load.tokenizer(), path);
   });
 }
