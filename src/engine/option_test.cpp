@@ -8,6 +8,7 @@
 #include <map>
 
 #include "engine/fake_engine.h"
+#include "engine/preempted_answer.h"
 #include "engine/tiny_tokenizer.h"
 #include "mummu/generate.h"
 
@@ -133,37 +134,8 @@ TEST(Option, penalties_follow_their_formula_over_a_whole_answer) {
   EXPECT_EQ(std::count(done.ids.begin(), done.ids.end(), 9), 0);
 }
 
-struct Crowded {
-  Completion done;
-  std::string streamed;
-  int64_t preempted = 0;
-};
-
-// The answer of a request whose pages are taken from it again and again.
-Crowded answer_preempted(const Request& request) {
-  FakeEngine fake(with_text({.kv_tokens = 192}));
-  Crowded out;
-  const auto id = *fake.engine.admit(request);
-  std::vector<RequestId> others;
-  for (int64_t step = 0; !fake.engine.done(id); ++step) {
-    if (step % 9 == 5) {
-      others.push_back(*fake.engine.admit(fake_request(
-          prompt_of(170, static_cast<TokenId>(step % 64)), {.max_tokens = 4, .priority = 1})));
-    }
-    const auto report = fake.engine.step();
-    EXPECT_TRUE(report);
-    for (const auto& choice : (*report)->choices)
-      out.preempted += choice.request == id && choice.preempted;
-    while (const Token* token = fake.engine.take(id)) out.streamed += token->text;
-    for (const RequestId other : others)
-      while (fake.engine.take(other)) continue;
-  }
-  out.done = *fake.engine.result(id);
-  return out;
-}
-
 TEST(Option, penalties_survive_preemption) {
-  const Crowded crowded = answer_preempted(penalised());
+  const PreemptedAnswer crowded = answer_preempted(penalised(), with_text());
   EXPECT_GE(crowded.preempted, 3);
   expect_same(crowded.done, answer(penalised()));
 }
@@ -174,7 +146,7 @@ TEST(Option, a_stop_text_across_a_preemption_is_found_and_nothing_is_told_twice)
   for (const size_t at : {30u, 60u, 90u, 120u}) {
     request.options.stop = {whole.text.substr(at, 7), "zz"};
     const size_t first = whole.text.find(request.options.stop[0]);
-    const Crowded crowded = answer_preempted(request);
+    const PreemptedAnswer crowded = answer_preempted(request, with_text());
     EXPECT_GE(crowded.preempted, 1);
     EXPECT_EQ(crowded.done.text, whole.text.substr(0, first));
     EXPECT_EQ(crowded.streamed, crowded.done.text);
