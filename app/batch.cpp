@@ -43,6 +43,14 @@ EngineOptions BatchCommand::engine_options(const Model& loaded) const {
   return options;
 }
 
+// What would be wrong with every line is told once.
+void check_settings(const Model& model, Engine& engine, const RequestOptions& defaults) {
+  Request request = take(complete(model, std::vector<TokenId>{0}, defaults));
+  take(check(request));
+  request.options = {.max_tokens = 1};
+  engine.forget(take(engine.admit(std::move(request))));
+}
+
 void report(const BatchFigures& done) {
   std::string line = fmt::format("{} lines answered, {} refused", done.answered, done.refused);
   if (done.kept > 0) line += fmt::format(", {} kept from an earlier run", done.kept);
@@ -63,6 +71,7 @@ void BatchCommand::run() {
   if (!loaded.chat_template()) fail(fmt::format("{} has no chat template", model));
   JsonModes json(loaded);
   Engine runner(loaded, engine_options(loaded));
+  check_settings(loaded, runner, sampling.options);
   BatchRun batch(loaded, json, runner, lines, answers,
                  {.model = model_name(),
                   .system = system,

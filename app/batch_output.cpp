@@ -24,7 +24,8 @@ BatchOutput::BatchOutput(const std::string& path) : path_(path), part_(path + ".
   const int handle = open(part_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (handle < 0) fail_write(part_);
   file_ = fdopen(handle, "r+b");
-  if (flock(handle, LOCK_EX | LOCK_NB) != 0)
+  if (!file_) fail_write(part_);
+  if (flock(handle, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     fail(fmt::format("{} is being written by another process", part_));
 }
 

@@ -55,6 +55,7 @@ void BatchRun::skip_kept() {
           figures_.kept + 1, theirs.custom_id ? *theirs.custom_id : "a line without custom_id",
           same_model ? ", the input has another line there" : fmt::format(" by {}", theirs.model)));
     if (mine.custom_id) input_.is_new(*mine.custom_id);
+    show_progress();
   }
 }
 

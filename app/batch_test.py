@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -258,6 +259,61 @@ def resumes(folder):
     refused("a longer part than the input", *other.words(), says=[other.part])
 
 
+def tools(folder):
+    """What bodies say about tools reaches the model as its template writes it: seen in the number of prompt tokens."""
+    source = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    template = os.path.join(cli_test.FIXTURES, "templates/Qwen-Qwen3-0.6B.jinja")
+    model = os.path.join(folder, "tiny")
+    shutil.copytree(os.path.join(source, "golden/qwen2/tied"), model)
+    shutil.copy(template, os.path.join(model, "chat_template.jinja"))
+
+    def prompt_tokens(messages, *words, **files):
+        for name, value in {"messages": messages, **files}.items():
+            path = os.path.join(folder, name + ".json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(value, file)
+            words += ("--" + name, path)
+        rendered = mummu("template", model, *words)
+        expect("template", rendered.returncode == 0, rendered.stderr)
+        return len(json.loads(mummu("tokenize", model, "--json", "--special", stdin=rendered.stdout).stdout))
+
+    offered = [{"type": "function", "function": {"name": "sum", "parameters": {"type": "object"}}}]
+    user = {"role": "user", "content": "hi"}
+    arguments = {"a": [1, 2]}
+    call = {"id": "c1", "type": "function", "function": {"name": "sum", "arguments": arguments}}
+    said = {**call, "function": {"name": "sum", "arguments": json.dumps(arguments)}}
+    told = {"role": "tool", "tool_call_id": "c1", "content": "3"}
+    assistant = {"role": "assistant", "content": None}
+    cases = [
+        ({"messages": [user], "tools": offered}, prompt_tokens([user], tools=offered)),
+        ({"messages": [user], "tools": offered, "tool_choice": "auto"}, prompt_tokens([user], tools=offered)),
+        ({"messages": [user], "tools": offered, "tool_choice": "none"}, prompt_tokens([user])),
+        ({"messages": [user, {**assistant, "tool_calls": [said]}, told], "tools": offered},
+         prompt_tokens([user, {**assistant, "content": "", "tool_calls": [call]}, told], tools=offered)),
+        ({"messages": [user], "chat_template_kwargs": {"enable_thinking": False}},
+         prompt_tokens([user], "--kwargs", '{"enable_thinking": false}')),
+    ]  # fmt: skip
+    expect("the cases differ", len({tokens for _, tokens in cases}) == 4, cases)
+    place = Folder(folder, "tools")
+    lines = [line(str(i), **fields) for i, (fields, _) in enumerate(cases)]
+    wild = [line(f"json {i}", max_tokens=300, temperature=1.5, seed=i, response_format={"type": "json_object"}) for i in range(30)]
+    bad = [line("bad", messages=[user, {**assistant, "tool_calls": [{**said, "function": {"name": "f", "arguments": "[1]"}}]}])]
+    place.put(lines + wild + bad)
+    done = mummu("batch", model, "--input", place.input, "--output", place.output)
+    expect("tools", done.returncode == 0, done.stderr)
+    answers = place.answers()
+    for (fields, tokens), answer in zip(cases, answers):
+        body = answer["response"]["body"]
+        expect(f"prompt of {fields}", body.get("usage", {}).get("prompt_tokens") == tokens, (tokens, body))
+    ended = 0
+    for answer in answers[len(cases) : -1]:
+        choice = answer["response"]["body"]["choices"][0]
+        if choice["finish_reason"] == "stop":
+            ended += isinstance(json.loads(choice["message"]["content"]), dict)
+    expect("objects of a model that says anything", ended >= 10, ended)
+    expect("arguments", "arguments" in answers[-1]["error"]["message"], answers[-1])
+
+
 def mistakes(folder):
     place = Folder(folder, "mistakes")
     refused("no input", *place.words(), says=[place.input])
@@ -268,6 +324,9 @@ def mistakes(folder):
     refused("the input as output", "batch", MODEL, "--input", place.input, "--output", place.input, says=["input"])
     refused("no such model", "batch", "no-such-model", "--input", place.input, "--output", place.output, says=["no-such-model"])
     refused("usage", "batch", MODEL, code=2)
+    refused("a wrong default", *place.words("--temperature", "-1"), says=["temperature", "-1"])
+    refused("a wrong context", *place.words("--ctx", "9000"), says=["8192", "9000"])
+    expect("nothing is left behind", not os.path.exists(place.part) or os.path.getsize(place.part) == 0, "a part has lines")
     place.put([line(str(i), max_tokens=2) for i in range(30)])
     full = subprocess.run([BINARY, *place.words()], capture_output=True, timeout=300, restore_signals=False,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)))
@@ -298,4 +357,4 @@ def progress(folder):
 
 
 if __name__ == "__main__":
-    cli_test.run(answers_like_run, shapes, bad_lines, resumes, mistakes, progress)
+    cli_test.run(answers_like_run, shapes, bad_lines, resumes, tools, mistakes, progress)

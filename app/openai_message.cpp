@@ -127,7 +127,7 @@ Message read_message(const Json& message, const std::string& path,
     fields.refuse("content", "a text or a list of parts expected");
   if (refusal || extras.empty()) return out;
   extras["role"] = out.role;
-  extras["content"] = content ? Json(out.content) : Json(nullptr);
+  extras["content"] = out.content;  // empty where there is none: templates look into it
   out.json = extras.dump();
   return out;
 }
