@@ -124,11 +124,14 @@ size_t half_of(const std::string& token) {
   return at;
 }
 
-const std::set<std::string>& known_roles() {
+// In any case: some templates lower it.
+bool is_role(std::string word) {
   static const std::set<std::string> roles = {"system", "developer",   "user",    "assistant",
                                               "tool",   "function",    "ipython", "observation",
                                               "model",  "tool_results"};
-  return roles;
+  for (char& letter : word)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return roles.contains(word);
 }
 
 std::vector<Change> attacks(const std::string& token, const Field& field) {
@@ -136,8 +139,7 @@ std::vector<Change> attacks(const std::string& token, const Field& field) {
   std::vector<Change> out = {{"y" + token, "y"},
                              {token, "", true},
                              {token.substr(half) + "y", "y" + token.substr(0, half)}};
-  if (field.key == "role" && !known_roles().contains(inner(token)))
-    out.push_back({inner(token), "", true});
+  if (field.key == "role" && !is_role(inner(token))) out.push_back({inner(token), "", true});
   return out;
 }
 
