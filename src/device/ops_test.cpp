@@ -73,13 +73,14 @@ TEST_P(EveryIsa, equals_the_reference_to_the_bit) {
   for (const Scenario& scenario : scenarios()) {
     SCOPED_TRACE(scenario.name);
     const std::vector<float> expected = run(scenario, reference);
-    EXPECT_TRUE(same_bits(expected, run(scenario, one)));
-    EXPECT_TRUE(same_bits(expected, run(scenario, two))) << "two threads";
-    EXPECT_TRUE(same_bits(expected, run(scenario, three))) << "three threads";
     EXPECT_TRUE(same_bits(expected, run(scenario, one, HostMode::flushing_rounding_down)))
         << "a host that flushes denormals and rounds down";
     EXPECT_TRUE(same_bits(expected, run(scenario, three, HostMode::flushing_rounding_down)))
         << "such a host and three threads";
+    if (isa() == Isa::reference) continue;  // slow, and `expected` is it
+    EXPECT_TRUE(same_bits(expected, run(scenario, one)));
+    EXPECT_TRUE(same_bits(expected, run(scenario, two))) << "two threads";
+    EXPECT_TRUE(same_bits(expected, run(scenario, three))) << "three threads";
   }
 }
 
