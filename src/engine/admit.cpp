@@ -74,7 +74,6 @@ Result<Engine::Impl::Sizes> Engine::Impl::sizes() const {
   return out;
 }
 
-// Sizes and allocates everything that steps need.
 Result<void> Engine::Impl::prepare() {
   if (scheduler_) return {};
   MUMMU_TRY(sizes_, sizes());
@@ -127,7 +126,6 @@ Result<void> Engine::Impl::check_waiting(int64_t choices) const {
               options_.max_waiting);
 }
 
-// All checks of admit but `busy`.
 Result<void> Engine::Impl::check(const Request& request) const {
   if (request.model != model_)
     return fail(Error::invalid, "the request was not made for the engine's model");

@@ -47,6 +47,16 @@ struct Engine::Impl {
   void set_paused(RequestId id, bool paused);
   void forget(RequestId id);
 
+  // For a Worker, which checks on the thread that submits.
+  // Sizes and allocates everything that steps need; the first admit does it otherwise.
+  Result<void> prepare();
+  // All checks of admit but `busy`. After prepare any thread may call it, at any time.
+  Result<void> check(const Request& request) const;
+  const Model::Impl* model() const { return model_; }
+  int64_t max_waiting() const { return options_.max_waiting; }
+  int64_t pages_used() const { return pages_.used(); }
+  int64_t pages_free() const { return pages_.available(); }
+
   // Cancels, and takes back what was generated and not yet taken, so that what was told is the
   // answer.
   void stop_where_taken(RequestId id);
@@ -64,9 +74,7 @@ struct Engine::Impl {
   };
 
   // admission (admit.cpp)
-  Result<void> prepare();
   Result<Sizes> sizes() const;
-  Result<void> check(const Request& request) const;
   Result<void> check_fits(const Request& request) const;
   Result<void> check_waiting(int64_t choices) const;
   Result<std::unique_ptr<RequestState>> make_request(Request request);
