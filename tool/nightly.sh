@@ -36,6 +36,10 @@ say "== clang-tidy"
 cmake --preset tsan
 run-clang-tidy-19 -quiet -p build/tsan "$PWD/(src|app|example)/.*\.cpp\$"
 
+say "== streams, workers and threads: the stress tests, ten times as long, under the thread sanitizer"
+cmake --build --preset tsan --target async_test
+MUMMU_STRESS=10 build/tsan/async_test --gtest_filter='*Stress*' --gtest_brief=1
+
 say "== fuzzing, $seconds s each"
 cmake --preset asan
 cmake --build --preset asan
