@@ -17,6 +17,9 @@ cmake --workflow --preset release
 say "== determinism: every cell of the matrix, family by family"
 MUMMU_MATRIX=all build/release/engine_test --gtest_filter='Families/Determinism.*'
 
+say "== every way of driving: the gate, 200 rounds each, and every cell of their matrix"
+MUMMU_GATE=all MUMMU_MATRIX=all build/release/async_test --gtest_filter='*GateWays*:*WayMatrix*'
+
 say "== 200,000 random schedules"
 MUMMU_SCHEDULES=200000 build/release/engine_test --gtest_filter='RandomSchedule.*'
 

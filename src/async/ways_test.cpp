@@ -1,266 +1,228 @@
-// Every way to drive one request, alone or in a crowd, gives the same bits.
+// The determinism matrix gains a dimension: each way of driving gives the bits of a plain callback
+// alone, whatever the company, the chunks, the pages found, the bound, the device and the host's
+// float mode. Tiny checkpoints of every family, and the default model.
 
 #include <gtest/gtest.h>
 
-#include <future>
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <map>
+#include <memory>
 
-#include "async/test/number_channel.h"
+#include "async/test/way.h"
+#include "base/sanitized.h"
 #include "base/test_fixture.h"
-#include "mummu/generate.h"
-#include "mummu/task.h"
-#include "mummu/worker.h"
-
-#if __has_include(<boost/asio/bind_allocator.hpp>)
-#include <boost/asio.hpp>
-
-#include "mummu/asio.h"
-#endif
+#include "device/machine.h"
+#include "device/test/bed.h"
+#include "engine/test/matrix.h"
+#include "engine/test/random.h"
+#include "model/model_impl.h"
 
 namespace mummu::test {
 namespace {
 
-const std::string& model_path() {
-  static const std::string path = fixture("SmolLM2-135M-Instruct.Q4_1.gguf");
-  return path;
+constexpr int64_t kPrompt = 37;  // two whole pages and five tokens
+constexpr int64_t kAnswer = 14;  // ends in the fourth page
+
+enum WayFactor : size_t { kWay, kBeside, kStep, kFound, kBound, kPool, kSet, kKeys, kFloats };
+
+const std::vector<Factor>& way_factors() {
+  static const std::vector<Factor> factors = [] {
+    std::vector<Factor> all = {{"way", {}},
+                               {"crowd", {"alone", "seven"}},
+                               {"chunk", {"1", "16", "all"}},
+                               {"prefix", {"cold", "hit"}},
+                               {"bound", {"1", "3", "64"}},
+                               {"threads", {"1", "2"}},
+                               {"isa", {"reference", "avx2", "avx512"}},
+                               {"kv", {"f32", "f16", "bf16", "q8_0"}},
+                               {"mode", {"usual", "hostile"}}};
+    for (const Way& way : ways()) all[kWay].levels.push_back(way.name);
+    return all;
+  }();
+  return factors;
 }
 
-struct Loaded {
-  Device device = *open_device("cpu", {.parallel = Threads(2)});
-  Model first = *Model::load(model_path(), device);
-  Model second = *Model::load(model_path(), device);
-};
-
-Loaded& loaded() {
-  static Loaded both;
-  return both;
+std::vector<TokenId> tokens(Random& random, int64_t count, int64_t vocab) {
+  std::vector<TokenId> ids(static_cast<size_t>(count));
+  for (TokenId& id : ids) id = static_cast<TokenId>(random.below(vocab));
+  return ids;
 }
-Device& device() { return loaded().device; }
 
-// An answer, and the text and ids as they were streamed.
-struct Streamed {
-  Completion completion;
-  std::string text;
-  std::vector<TokenId> ids;
+// Everything that must not move.
+struct Bits {
+  std::vector<TokenId> ids, streamed;
+  std::string text, streamed_text;
+  std::vector<uint32_t> logprobs;
+  uint64_t logits_hash = 0;
 
-  void see(const Token& token) {
-    text += token.text;
-    ids.insert(ids.end(), token.ids.begin(), token.ids.end());
+  explicit Bits(const Driven& driven)
+      : ids(driven.done.ids),
+        streamed(driven.streamed),
+        text(driven.done.text),
+        streamed_text(driven.text),
+        logits_hash(driven.done.logits_hash) {
+    for (const TokenLogprob& token : driven.done.logprobs)
+      for (const TopLogprob& top : token.top) {
+        logprobs.push_back(static_cast<uint32_t>(top.id));
+        logprobs.push_back(std::bit_cast<uint32_t>(top.logprob));
+      }
   }
+  bool operator==(const Bits&) const = default;
 };
 
-// Runs the request beside the crowd, which is cancelled when it has ended.
-using Run = Result<Streamed> (*)(const Model&, EngineOptions, Request, std::vector<Request>);
-struct Way {
-  const char* name;
-  Run run;
-};
+// One checkpoint on the devices that its rows ask for.
+class Rows {
+ public:
+  explicit Rows(std::string path) : path_(std::move(path)) {}
 
-Result<Streamed> finish(Streamed out, Result<Completion> completion) {
-  MUMMU_TRY(out.completion, std::move(completion));
-  return out;
-}
-
-Result<Streamed> by_callback(const Model& model, EngineOptions options, Request request,
-                             std::vector<Request> crowd) {
-  Engine engine(model, options);
-  for (Request& other : crowd) MUMMU_TRY(engine.admit(std::move(other)));
-  Streamed out;
-  auto done = generate(engine, std::move(request), [&](const Token& token) {
-    out.see(token);
-    return Flow::go_on;
-  });
-  return finish(std::move(out), std::move(done));
-}
-
-Result<Streamed> by_pull(const Model& model, EngineOptions options, Request request,
-                         std::vector<Request> crowd) {
-  Engine engine(model, options);
-  std::vector<Generation> others;
-  for (Request& other : crowd) others.emplace_back(engine, std::move(other));
-  Generation generation(engine, std::move(request));
-  Streamed out;
-  while (const Token* token = generation.next()) {
-    out.see(*token);
-    for (Generation& other : others) (void)other.next();
+  void run(const Row& row) {
+    SCOPED_TRACE(row.name());
+    if (!cpu_has(isa(row))) return;
+    Row plain(way_factors());
+    plain.level[kWay] = level_of_callback();
+    plain.level[kStep] = 2;
+    plain.level[kBound] = 2;
+    plain.level[kSet] = 1;
+    plain.level[kKeys] = row.level[kKeys];
+    auto& expected = expected_[row.level[kKeys]];
+    if (!expected) expected = std::make_unique<Bits>(drive(plain));
+    ASSERT_EQ(std::ssize(expected->ids), kAnswer);
+    ASSERT_EQ(expected->streamed, expected->ids);
+    ASSERT_EQ(std::ssize(expected->logprobs), kAnswer * 4);
+    EXPECT_EQ(Bits(drive(row)), *expected);
+    ++count;
   }
-  return finish(std::move(out), generation.result());
-}
 
-// A worker with its stream, and the crowd's streams, which nobody reads.
-struct Busy {
-  Worker worker;
-  std::vector<Stream> others;
-  Stream stream;
-};
+  int64_t count = 0;
 
-Result<Busy> make_busy(const Model& model, const EngineOptions& options, Worker worker,
-                       Request request, std::vector<Request> crowd) {
-  MUMMU_TRY(worker.add(Engine(model, options)));
-  std::vector<Stream> others;
-  for (Request& other : crowd) {
-    MUMMU_TRY(auto stream, worker.submit(std::move(other)));
-    others.push_back(std::move(stream));
+ private:
+  static int level_of_callback() {
+    const auto& names = way_factors()[kWay].levels;
+    return static_cast<int>(std::find(names.begin(), names.end(), std::string_view("callback")) -
+                            names.begin());
   }
-  MUMMU_TRY(auto stream, worker.submit(std::move(request)));
-  return Busy{std::move(worker), std::move(others), std::move(stream)};
-}
+  static bool is(const Row& row, WayFactor factor, std::string_view level) {
+    return row[factor] == level;
+  }
+  static Isa isa(const Row& row) {
+    return is(row, kSet, "avx512") ? Isa::avx512
+           : is(row, kSet, "avx2") ? Isa::avx2
+                                   : Isa::reference;
+  }
 
-Result<Busy> start_busy(const Model& model, const EngineOptions& options, Request request,
-                        std::vector<Request> crowd) {
-  MUMMU_TRY(auto worker, Worker::start(device(), {.max_events = 16}));
-  return make_busy(model, options, std::move(worker), std::move(request), std::move(crowd));
-}
+  const GateModels& models(const Row& row) {
+    auto& slot = loaded_[std::pair(row.level[kSet], row.level[kPool])];
+    if (slot) return *slot;
+    auto device = open_device("cpu", {.parallel = Threads(row[kPool][0] - '0'), .isa = isa(row)});
+    auto first = Model::load(path_, *device), second = Model::load(path_, *device);
+    EXPECT_TRUE(first && second) << first.error().message;
+    slot = std::make_unique<GateModels>(*std::move(device), *std::move(first), *std::move(second));
+    return *slot;
+  }
 
-Result<Streamed> by_next(const Model& model, EngineOptions options, Request request,
-                         std::vector<Request> crowd) {
-  MUMMU_TRY(auto busy, start_busy(model, options, std::move(request), std::move(crowd)));
-  Streamed out;
-  for (const Token& token : busy.stream) out.see(token);
-  return finish(std::move(out), busy.stream.result());
-}
+  static EngineOptions options(const Row& row) {
+    constexpr KvType kTypes[] = {KvType::f32, KvType::f16, KvType::bf16, KvType::q8_0};
+    return {.context = 96,
+            .kv_tokens = 1024,
+            .kv = kTypes[row.level[kKeys]],
+            .max_pending = std::atoi(row[kBound]),
+            .step_tokens = is(row, kStep, "all") ? 4096 : std::atoi(row[kStep])};
+  }
 
-Result<Streamed> by_on_ready(const Model& model, EngineOptions options, Request request,
-                             std::vector<Request> crowd) {
-  MUMMU_TRY(auto busy, start_busy(model, options, std::move(request), std::move(crowd)));
-  struct Reader {
-    Stream& stream;
-    Streamed out;
-    std::promise<void> over;
-    void go_on() {
-      while (const Token* token = stream.try_next()) out.see(*token);
-      if (stream.done()) return over.set_value();
-      (void)stream.on_ready([this] { go_on(); });
+  Driven drive(const Row& row) {
+    const GateModels& with = models(row);
+    const int64_t vocab = with.first.impl().tokenizer.vocab();
+    Random random(7);
+    const std::vector<TokenId> prompt = tokens(random, kPrompt, vocab);
+    Driving driving = {.device = with.device,
+                       .model = with.first,
+                       .second = with.second,
+                       .options = options(row),
+                       .before = {},
+                       .neighbours = {},
+                       .request = *complete(with.first, prompt,
+                                            {.max_tokens = kAnswer,
+                                             .temperature = 0.8F,
+                                             .top_p = 0.95F,
+                                             .seed = 42,
+                                             .frequency_penalty = 0.5F,
+                                             .ignore_eos = true,
+                                             .logprobs = true,
+                                             .top_logprobs = 2})};
+    if (is(row, kFound, "hit"))
+      driving.before = *complete(with.first, std::vector(prompt.begin(), prompt.begin() + 33),
+                                 {.max_tokens = 1, .ignore_eos = true});
+    if (is(row, kBeside, "seven"))
+      for (int i = 0; i < 7; ++i)
+        driving.neighbours.push_back(*complete(with.first,
+                                               tokens(random, random.between(1, 28), vocab),
+                                               {.max_tokens = 20,
+                                                .temperature = 1,
+                                                .seed = static_cast<uint64_t>(i),
+                                                .ignore_eos = true}));
+    const HostModeGuard mode(is(row, kFloats, "hostile") ? HostMode::flushing_rounding_down
+                                                         : HostMode::usual);
+    auto driven = ways()[static_cast<size_t>(row.level[kWay])].drive(std::move(driving));
+    if (!driven) ADD_FAILURE() << driven.error().message;
+    if (!driven) return {};
+    check_causes(row, *driven);
+    return *std::move(driven);
+  }
+
+  static void check_causes(const Row& row, const Driven& driven) {
+    EXPECT_EQ(driven.done.usage.cached_tokens, is(row, kFound, "hit") ? 32 : 0);
+    if (is(row, kBeside, "alone")) {
+      EXPECT_EQ(driven.company, 1);
+    } else if (!is(row, kStep, "1")) {
+      EXPECT_GE(driven.company, 2);
     }
-  } reader{busy.stream, {}, {}};
-  MUMMU_TRY(busy.stream.on_ready([&] { reader.go_on(); }));
-  reader.over.get_future().wait();
-  return finish(std::move(reader.out), busy.stream.result());
-}
-
-Result<Streamed> by_coroutine(const Model& model, EngineOptions options, Request request,
-                              std::vector<Request> crowd) {
-  MUMMU_TRY(auto busy, start_busy(model, options, std::move(request), std::move(crowd)));
-  Pool pool(2);
-  Streamed out;
-  const auto read = [](Stream& stream, Pool& where, Streamed& to) -> Task<void> {
-    while (const Token* token = co_await stream.next(where.executor())) to.see(*token);
-  };
-  MUMMU_TRY(sync_wait(read(busy.stream, pool, out)));
-  return finish(std::move(out), busy.stream.result());
-}
-
-Result<Streamed> by_host_loop(const Model& model, EngineOptions options, Request request,
-                              std::vector<Request> crowd) {
-  MUMMU_TRY(auto busy, make_busy(model, options, Worker(device(), {.max_events = 16}),
-                                 std::move(request), std::move(crowd)));
-  Streamed out;
-  while (!busy.stream.done()) {
-    MUMMU_TRY(busy.worker.run_for(std::chrono::milliseconds(8)));
-    while (const Token* token = busy.stream.try_next()) out.see(*token);
   }
-  return finish(std::move(out), busy.stream.result());
-}
 
-// The crowd runs in a second engine, of a second model.
-Result<Streamed> by_two_engines(const Model& model, EngineOptions options, Request request,
-                                std::vector<Request> crowd) {
-  MUMMU_TRY(auto worker, Worker::start(device(), {.max_events = 16}));
-  const Model& second = loaded().second;
-  MUMMU_TRY(worker.add(Engine(second, options)));
-  for (Request& other : crowd) other.model = &second.impl();
-  MUMMU_TRY(auto busy,
-            make_busy(model, options, std::move(worker), std::move(request), std::move(crowd)));
-  Streamed out;
-  for (const Token& token : busy.stream) out.see(token);
-  return finish(std::move(out), busy.stream.result());
-}
-
-Result<Streamed> by_future(const Model& model, EngineOptions options, Request request,
-                           std::vector<Request> crowd) {
-  MUMMU_TRY(auto worker, Worker::start(device()));
-  MUMMU_TRY(worker.add(Engine(model, options)));
-  std::vector<Stream> others;
-  for (Request& other : crowd) {
-    MUMMU_TRY(auto stream, worker.submit(std::move(other)));
-    others.push_back(std::move(stream));
-  }
-  auto done = worker.submit_all(std::move(request)).get();
-  Streamed out;
-  if (done) {
-    out.text = done->text;
-    out.ids = done->ids;
-  }
-  return finish(std::move(out), std::move(done));
-}
-
-#if __has_include(<boost/asio/bind_allocator.hpp>)
-Result<Streamed> by_asio(const Model& model, EngineOptions options, Request request,
-                         std::vector<Request> crowd) {
-  namespace asio = boost::asio;
-  MUMMU_TRY(auto busy, start_busy(model, options, std::move(request), std::move(crowd)));
-  asio::io_context io;
-  Streamed out;
-  const auto read = [&]() -> asio::awaitable<void> {
-    while (const Token* token = co_await async_next(busy.stream, asio::use_awaitable))
-      out.see(*token);
-  };
-  asio::co_spawn(io, read, asio::detached);
-  io.run();
-  return finish(std::move(out), busy.stream.result());
-}
-#endif
-
-constexpr Way kWays[] = {
-    {"callback", by_callback},   {"pull", by_pull},
-    {"next", by_next},           {"on_ready", by_on_ready},
-    {"coroutine", by_coroutine}, {"host_loop", by_host_loop},
-    {"future", by_future},       {"two_engines", by_two_engines},
-#if __has_include(<boost/asio/bind_allocator.hpp>)
-    {"asio", by_asio},
-#endif
+  std::string path_;
+  std::map<std::pair<int, int>, std::unique_ptr<GateModels>> loaded_;
+  std::map<int, std::unique_ptr<Bits>> expected_;  // by KV type
 };
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define MUMMU_SLOW 1
-#endif
-#endif
-#if defined(MUMMU_SLOW)
-constexpr int64_t kTokens = 6;
-#else
-constexpr int64_t kTokens = 24;
-#endif
-
-Request story(const char* text, uint64_t seed) {
-  return *complete(loaded().first, text,
-                   {.max_tokens = kTokens, .temperature = 0.8f, .top_p = 0.95f, .seed = seed});
+std::vector<Row> rows_to_run() {
+  const char* asked = std::getenv("MUMMU_MATRIX");
+  if (asked && std::string_view(asked) == "all") return all_rows(way_factors());
+  return pairwise_rows(1, way_factors());
 }
 
-class Ways : public testing::TestWithParam<Way> {};
+class WayMatrix : public testing::TestWithParam<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(Every, Ways, testing::ValuesIn(kWays),
-                         [](const auto& way) { return std::string(way.param.name); });
-
-TEST_P(Ways, gives_the_bits_that_the_callback_gives) {
-  MUMMU_NEEDS(model_path());
-  const Model& model = loaded().first;
-  const Request request = story("Once upon a time, by the sea,", 42);
-  const auto expected = by_callback(model, {.context = 256}, request, {});
-  ASSERT_TRUE(expected) << expected.error().message;
-  for (const bool alone : {true, false}) {
-    std::vector<Request> crowd;
-    if (!alone)
-      crowd = {story("The mountain", 1), story("Once upon a time, by the sea,", 2),
-               story("A list of colours: red,", 3)};
-    const auto got =
-        GetParam().run(model, {.context = 256, .kv_tokens = 1024}, request, std::move(crowd));
-    ASSERT_TRUE(got) << got.error().message;
-    EXPECT_EQ(got->completion.ids, expected->completion.ids);
-    EXPECT_EQ(got->completion.text, expected->completion.text);
-    EXPECT_EQ(got->completion.logits_hash, expected->completion.logits_hash);
-    EXPECT_EQ(got->ids, expected->ids);
-    EXPECT_EQ(got->text, expected->text);
+TEST_P(WayMatrix, every_row_gives_the_bits_of_the_callback_alone) {
+  Rows rows(golden(GetParam()));
+  for (const Row& row : rows_to_run()) {
+    rows.run(row);
+    if (HasFailure()) return;
   }
+  std::printf("%s: %lld rows\n", GetParam(), static_cast<long long>(rows.count));
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, WayMatrix,
+                         testing::Values("llama/gqa", "qwen2/tied", "qwen3/wide", "lfm2/mixed",
+                                         "olmoe/top8"),
+                         [](const auto& given) {
+                           std::string name = given.param;
+                           std::replace(name.begin(), name.end(), '/', '_');
+                           return name;
+                         });
+
+// Each way alone and in a crowd.
+TEST(WayMatrixReal, the_default_model_gives_the_bits_of_the_callback_alone) {
+  const std::string path = fixture("SmolLM2-135M-Instruct.Q4_1.gguf");
+  MUMMU_NEEDS(path);
+  Rows rows(path);
+  for (size_t way = 0; way < ways().size() && !HasFailure(); ++way)
+    for (const int beside : {0, 1}) {
+      if (kSanitized && beside != static_cast<int>(way % 2)) continue;
+      Row row(way_factors());
+      row.level = {static_cast<int>(way), beside, 2, beside, 2, 1, 1, 1, 0};
+      rows.run(row);
+    }
 }
 
 }  // namespace
