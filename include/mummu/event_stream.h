@@ -5,8 +5,9 @@
 //
 // The reader's place is taken by a next that blocks, an armed on_ready, or an await until it has
 // returned. While it is taken every other reading call, try_next too, gives Pull::invalid.
-// Destroying a stream cancels what it is about: it calls nothing of yours (it may destroy a
-// function that was armed, and waits for one that is running) and does not wait for the driver. To
+// Destroying a stream cancels what it is about: it calls nothing of yours but Worker::on_work (it
+// may destroy a function that was armed, and waits for one that is running) and does not wait for
+// the driver. To
 // start any call on a stream while it is being destroyed is a race of the host; to cancel from
 // elsewhere there is canceller(). In a forked child every call is `invalid`, and destructors do
 // nothing.
@@ -85,6 +86,9 @@ class MUMMU_API AnyStream {
 template <typename Event>
 class EventStream : public AnyStream {
  public:
+  static_assert(thread_movable<Event>,
+                "EventStream<Event> hands events from thread to thread: Event is not "
+                "thread_movable");
   using AnyStream::AnyStream;
 
   // The next event, which lives until the next reading call. After cancel() the events that are

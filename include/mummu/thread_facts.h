@@ -5,7 +5,8 @@
 // once. Both are false unless something says otherwise: a class lists what it is made of, once,
 //   using thread_members = ThreadMembers<std::string, Tokenizer>;
 // and its facts follow from theirs; a pointer, a reference or a std::function in the list makes
-// them false. Worker, Channel, ModelSlot and Task require what they need. Nothing here runs.
+// them false, unless it points to something constant that may be shared. Worker, EventStream,
+// ModelSlot and Task require what they need. Nothing here runs.
 
 #include <array>
 #include <atomic>
@@ -105,6 +106,13 @@ struct ThreadFacts<std::shared_ptr<const T>> {
   static constexpr bool shareable = movable;
 };
 
+// It reads what many may read at once.
+template <typename T>
+struct ThreadFacts<const T*> {
+  static constexpr bool movable = thread_shareable<T>;
+  static constexpr bool shareable = movable;
+};
+
 // The library's own types.
 class Tokenizer;
 class ChatTemplate;
@@ -114,6 +122,8 @@ class Generation;
 struct ModelInfo;
 struct LoadProgress;
 struct Completion;
+struct Token;
+struct Request;
 
 // Constant once made; what computes with them keeps its own state.
 template <>
@@ -121,12 +131,18 @@ struct ThreadFacts<Tokenizer> : MovableAndShareable {};
 template <>
 struct ThreadFacts<ChatTemplate> : MovableAndShareable {};
 template <>
-struct ThreadFacts<Model> : MovableAndShareable {};  // src/async/model_facts.cpp checks its Impl
+struct ThreadFacts<Model> : MovableAndShareable {};  // src/async/facts.cpp checks its Impl
 // Used from one thread at a time; nothing in them remembers which.
 template <>
-struct ThreadFacts<Engine> : MovableOnly {};
+struct ThreadFacts<Engine> : MovableOnly {};  // src/async/facts.cpp checks its Impl
 template <>
 struct ThreadFacts<Generation> : MovableOnly {};
+// Its views live until the next reading call, on whichever thread that is.
+template <>
+struct ThreadFacts<Token> : MovableOnly {};
+// What its constraint captured is called by whoever drives the engine.
+template <>
+struct ThreadFacts<Request> : MovableOnly {};
 // Values.
 template <>
 struct ThreadFacts<ModelInfo> : MovableAndShareable {};

@@ -103,6 +103,12 @@ class MUMMU_API Worker {
   std::shared_ptr<State> state_;
 };
 
+// What goes to the thread that drives, and what comes back.
+static_assert(thread_movable<Engine> && thread_movable<Request> && thread_movable<Stream> &&
+              thread_movable<Completion>);
+// Every engine of a model reads it, and so does whoever tokenises.
+static_assert(thread_shareable<Model>);
+
 template <>
 struct ThreadFacts<Worker> : MovableOnly {};
 

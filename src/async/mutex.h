@@ -1,27 +1,14 @@
 #pragma once
 
-// A mutex and a condition that clang's -Wthread-safety understands, and the words for it: data is
-// MUMMU_GUARDED_BY a Mutex or a Role, a function MUMMU_REQUIRES one. A Role is held by convention,
-// not by a lock: the thread that drives has it. Every Mutex of this room is a leaf: no two are held
-// at once, and none while foreign code runs or is destroyed.
+// A mutex and a condition that clang's -Wthread-safety understands (base/role.h has the words).
+// Every Mutex of this room is a leaf: no two are held at once, and none while foreign code runs or
+// is destroyed.
 
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 
-#if defined(__clang__)
-#define MUMMU_THREAD_SAFETY(attribute) __attribute__((attribute))
-#else
-#define MUMMU_THREAD_SAFETY(attribute)
-#endif
-#define MUMMU_CAPABILITY(name) MUMMU_THREAD_SAFETY(capability(name))
-#define MUMMU_SCOPED MUMMU_THREAD_SAFETY(scoped_lockable)
-#define MUMMU_GUARDED_BY(mutex) MUMMU_THREAD_SAFETY(guarded_by(mutex))
-#define MUMMU_REQUIRES(...) MUMMU_THREAD_SAFETY(requires_capability(__VA_ARGS__))
-#define MUMMU_ACQUIRE(...) MUMMU_THREAD_SAFETY(acquire_capability(__VA_ARGS__))
-#define MUMMU_RELEASE(...) MUMMU_THREAD_SAFETY(release_capability(__VA_ARGS__))
-#define MUMMU_EXCLUDES(...) MUMMU_THREAD_SAFETY(locks_excluded(__VA_ARGS__))
-#define MUMMU_ASSUMES(...) MUMMU_THREAD_SAFETY(assert_capability(__VA_ARGS__))
+#include "base/role.h"
 
 namespace mummu {
 
@@ -75,12 +62,6 @@ class Condition {
 
  private:
   std::condition_variable condition_;
-};
-
-class MUMMU_CAPABILITY("role") Role {
- public:
-  // Tells the compiler what the caller knows: this thread has the role.
-  void assume() const MUMMU_ASSUMES(this) {}
 };
 
 }  // namespace mummu

@@ -8,6 +8,7 @@
 #include "mummu/slot.h"
 #include "mummu/task.h"
 #include "mummu/thread_facts.h"
+#include "mummu/worker.h"
 
 namespace mummu {
 
@@ -52,6 +53,18 @@ void arm() {
 }
 #elif REFUSED == 6
 void unused(Result<int> (*f)()) { f(); }
+#elif REFUSED == 7
+EventStream<Unknown> stream;
+#elif REFUSED == 8
+Stream copy(const Stream& stream) { return stream; }
+#elif REFUSED == 9
+void share(Resume& resume) { resume_inline(resume); }
+#elif REFUSED == 10
+static_assert(thread_shareable<Engine>, "Engine is not shareable");
+#elif REFUSED == 11
+Task<Result<Engine*> > lend(Engine& engine) { co_return &engine; }
+#elif REFUSED == 12
+ModelSlot<Engine> slot;
 #else
 Task<int> inner() { co_return 1; }
 Task<int> outer() { co_return co_await inner(); }

@@ -66,6 +66,7 @@ Result<void> Worker::State::add(Engine engine, std::shared_ptr<const void> keep)
   Engine::Impl& impl = engine.impl();
   if (impl.model() && impl.model()->ops != device_)
     return fail(Error::invalid, "the engine's model lies on another device than the worker's");
+  impl.role.assume();  // it was given to us, and nobody drives it yet
   MUMMU_TRY(impl.prepare());
   std::list<Seat> one;
   const Model::Impl* model = impl.model();
@@ -134,8 +135,10 @@ void Worker::State::publish() {
   WorkerCounts counts;
   counts.steps = steps_;
   for (Seat& seat : seats_) {
-    counts.pages_used += seat.engine.impl().pages_used();
-    counts.pages_free += seat.engine.impl().pages_free();
+    Engine::Impl& engine = seat.engine.impl();
+    engine.role.assume();  // who has the worker's role has its engines'
+    counts.pages_used += engine.pages_used();
+    counts.pages_free += engine.pages_free();
   }
   const Lock lock(mutex_);
   counts_ = counts;
