@@ -161,7 +161,7 @@ Result<T> sync_wait(Task<T> task, std::stop_token stop = {}) {
 
 // Starts a Task without waiting for it. It runs here until it first suspends. `done(finished)` is
 // called once, where it ends, when the frame is destroyed: true if it returned; false if it was
-// abandoned, threw, or could not start for want of memory.
+// abandoned, threw, or could not start for want of memory. What `done` throws is dropped.
 template <typename T, typename Done>
 void spawn(Task<T> task, Done done, std::stop_token stop = {}) {
   auto root = Root::make(std::move(stop));

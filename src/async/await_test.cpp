@@ -4,70 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <stdexcept>
 
-#include "async/test/number_channel.h"
+#include "async/test/await_numbers.h"
 
 namespace mummu::test {
 namespace {
-
-using Numbers = std::shared_ptr<NumberChannel>;
-using std::chrono::milliseconds;
-
-Numbers make_numbers(std::initializer_list<int> ready = {}) {
-  auto numbers = std::make_shared<NumberChannel>();
-  for (int number : ready) numbers->push(number);
-  return numbers;
-}
-
-Pull arm(NumberChannel& numbers, Callback<void()> function) {
-  uint64_t ticket = 0;
-  return numbers.on_ready(function, ticket);
-}
-
-// What a read came to: the number, or minus why not.
-template <typename Where>
-Task<int> read_one(Numbers numbers, Where executor) {
-  const auto next = co_await numbers->next(executor);
-  co_return next ? *next : -static_cast<int>(next.why());
-}
-
-template <typename Where>
-Task<int> count(Numbers numbers, Where executor) {
-  int read = 0;
-  while (co_await numbers->next(executor)) ++read;
-  co_return read;
-}
-
-template <typename Where>
-Task<void> store(Numbers numbers, Where executor, int* out, Gone = Gone(nullptr)) {
-  *out = co_await read_one(numbers, executor);
-}
-
-// A coroutine of some other library: it knows no Root, and its owner destroys it.
-struct Foreign {
-  struct promise_type {
-    Foreign get_return_object() {
-      return {std::coroutine_handle<promise_type>::from_promise(*this)};
-    }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_always final_suspend() noexcept { return {}; }
-    void return_void() {}
-    void unhandled_exception() {}
-  };
-  std::coroutine_handle<promise_type> frame;
-};
-
-template <typename Where>
-Foreign foreign(Numbers numbers, Where executor, int* out, Gone = Gone(nullptr)) {
-  const auto next = co_await numbers->next(executor);
-  *out = next ? *next : -static_cast<int>(next.why());
-}
-
-constexpr int kCancelled = -static_cast<int>(Pull::cancelled);
-constexpr int kInvalid = -static_cast<int>(Pull::invalid);
-constexpr int kEnd = -static_cast<int>(Pull::end);
 
 TEST(Await, a_ready_stream_never_suspends) {
   Shelf shelf;
@@ -138,129 +80,6 @@ TEST(Await, the_end_is_a_reason_to_resume) {
   EXPECT_EQ(got, kEnd);
 }
 
-// ---- Resume
-
-TEST(Resume, dropped_it_makes_sync_wait_destroy_the_frames_and_return_cancelled) {
-  const auto numbers = make_numbers();
-  std::jthread writer([&] {
-    std::this_thread::sleep_for(milliseconds(5));
-    numbers->push(1);
-  });
-  bool gone = false;
-  const auto waited = sync_wait([](Numbers from, Gone) -> Task<int> {
-    co_return co_await read_one(from, drop_resume);
-  }(numbers, Gone(&gone)));
-  ASSERT_FALSE(waited);
-  EXPECT_EQ(waited.error().code, Error::cancelled);
-  EXPECT_TRUE(gone);
-}
-
-TEST(Resume, dropped_it_destroys_a_spawned_task_where_it_was_dropped) {
-  const auto numbers = make_numbers();
-  Shelf shelf;
-  bool gone = false;
-  int got = 0, told = 0;
-  spawn(store(numbers, shelf.executor(), &got, Gone(&gone)), [&](bool ok) {
-    EXPECT_FALSE(ok);
-    EXPECT_TRUE(gone);
-    ++told;
-  });
-  numbers->push(5);
-  EXPECT_FALSE(gone);
-  shelf.resumes.clear();
-  EXPECT_TRUE(gone);
-  EXPECT_EQ(told, 1);
-  EXPECT_EQ(got, 0) << "no line of an abandoned task runs";
-}
-
-TEST(Resume, dropped_it_leaves_the_event_and_frees_the_place) {
-  const auto numbers = make_numbers();
-  int got = 0;
-  spawn(store(numbers, drop_resume, &got));
-  numbers->push(5);
-  const Next<int> next(numbers->try_next());
-  ASSERT_EQ(next.why(), Pull::event);
-  EXPECT_EQ(*next, 5);
-}
-
-TEST(Resume, dropped_it_leaves_a_foreign_coroutine_to_its_owner) {
-  const auto numbers = make_numbers();
-  bool gone = false;
-  int got = 0;
-  const Foreign coroutine = foreign(numbers, drop_resume, &got, Gone(&gone));
-  numbers->push(5);
-  EXPECT_FALSE(gone);
-  EXPECT_FALSE(coroutine.frame.done());
-  coroutine.frame.destroy();
-  EXPECT_TRUE(gone);
-  EXPECT_EQ(got, 0);
-  EXPECT_EQ(*Next<int>(numbers->try_next()), 5);
-}
-
-TEST(Resume, resumes_a_foreign_coroutine) {
-  const auto numbers = make_numbers();
-  Shelf shelf;
-  int got = 0;
-  const Foreign coroutine = foreign(numbers, shelf.executor(), &got);
-  numbers->push(5);
-  shelf.run_one();
-  EXPECT_EQ(got, 5);
-  EXPECT_TRUE(coroutine.frame.done());
-  coroutine.frame.destroy();
-}
-
-TEST(Resume, called_after_its_frame_died_does_nothing) {
-  const auto numbers = make_numbers();
-  Shelf shelf;
-  int got = 0;
-  const Foreign coroutine = foreign(numbers, shelf.executor(), &got);
-  numbers->push(5);
-  coroutine.frame.destroy();
-  shelf.run_one();
-  EXPECT_EQ(got, 0);
-  EXPECT_EQ(*Next<int>(numbers->try_next()), 5);
-}
-
-TEST(Resume, of_an_earlier_await_does_not_touch_a_later_one) {
-  const auto numbers = make_numbers();
-  Shelf shelf;
-  int first = 0, second = 0;
-  const Foreign dead = foreign(numbers, shelf.executor(), &first);
-  numbers->push(5);
-  dead.frame.destroy();
-  EXPECT_EQ(*Next<int>(numbers->try_next()), 5);
-  spawn(store(numbers, resume_inline, &second));
-  shelf.run_one();  // the old one: called
-  EXPECT_EQ(second, 0);
-  numbers->push(6);
-  EXPECT_EQ(second, 6);
-}
-
-TEST(Resume, of_an_earlier_await_dropped_does_not_abandon_a_later_one) {
-  const auto numbers = make_numbers();
-  Shelf shelf;
-  int first = 0, second = 0;
-  const Foreign dead = foreign(numbers, shelf.executor(), &first);
-  numbers->push(5);
-  dead.frame.destroy();
-  EXPECT_EQ(*Next<int>(numbers->try_next()), 5);
-  spawn(store(numbers, resume_inline, &second));
-  shelf.resumes.clear();
-  numbers->push(6);
-  EXPECT_EQ(second, 6);
-}
-
-TEST(Resume, an_executor_that_throws_has_dropped_it) {
-  const auto numbers = make_numbers();
-  bool finished = true;
-  int got = 0;
-  const auto throws = [](Resume) { throw std::runtime_error("mine"); };
-  spawn(store(numbers, throws, &got), [&](bool ok) { finished = ok; });
-  numbers->push(5);
-  EXPECT_FALSE(finished);
-  EXPECT_EQ(*Next<int>(numbers->try_next()), 5);
-}
-
 // ---- the reader's place
 
 TEST(Await, holds_the_place_until_it_has_returned) {
@@ -327,6 +146,25 @@ TEST(Await, a_stop_goes_through_the_executor) {
   stop.request_stop();
   EXPECT_EQ(got, 0);
   shelf.run_one();
+  EXPECT_EQ(got, kCancelled);
+}
+
+TEST(Await, the_executor_is_called_by_the_thread_that_requests_stop) {
+  const auto numbers = make_numbers();
+  std::stop_source stop;
+  std::thread::id caller;
+  int got = 0;
+  const auto executor = [&](Resume resume) {
+    caller = std::this_thread::get_id();
+    resume();
+  };
+  spawn(store(numbers, executor, &got), [](bool) {}, stop.get_token());
+  std::thread::id stopping;
+  std::jthread([&] {
+    stopping = std::this_thread::get_id();
+    stop.request_stop();
+  }).join();
+  EXPECT_EQ(caller, stopping);
   EXPECT_EQ(got, kCancelled);
 }
 

@@ -205,6 +205,79 @@ TEST(ForeignCode, is_destroyed_and_not_called_by_the_stream_s_destructor) {
   EXPECT_FALSE(called);
 }
 
+// Another thread takes the stream's lock and the worker's; it would wait for ever for one of ours.
+void lock_elsewhere(FakeWorker& lent, const Canceller& cancel) {
+  std::jthread([&] {
+    cancel();
+    (void)lent.worker.counts();
+    (void)lent.submit(ask(1));
+  }).join();
+}
+
+// Does so when it is destroyed.
+struct LocksAtDeath {
+  FakeWorker* lent;
+  Canceller cancel;
+  int* deaths;
+
+  LocksAtDeath(FakeWorker& worker, const Stream& stream, int& count)
+      : lent(&worker), cancel(stream.canceller()), deaths(&count) {}
+  LocksAtDeath(LocksAtDeath&& other) noexcept
+      : lent(std::exchange(other.lent, nullptr)),
+        cancel(std::move(other.cancel)),
+        deaths(other.deaths) {}
+  LocksAtDeath& operator=(LocksAtDeath&&) = delete;
+  ~LocksAtDeath() {
+    if (!lent) return;
+    lock_elsewhere(*lent, cancel);
+    ++*deaths;
+  }
+};
+
+TEST(ForeignCode, a_function_is_called_and_destroyed_under_no_lock_of_ours) {
+  FakeWorker lent;
+  int deaths = 0, calls = 0;
+  Stream called = lent.submit(ask(200)), disarmed = lent.submit(ask(200)),
+         destroyed = lent.submit(ask(200));
+  ASSERT_TRUE(called.on_ready([&, mark = LocksAtDeath(lent, called, deaths)] {
+    lock_elsewhere(lent, called.canceller());
+    ++calls;
+  }));
+  const auto ticket = disarmed.on_ready([mark = LocksAtDeath(lent, disarmed, deaths)] {});
+  EXPECT_TRUE(disarmed.disarm(*ticket));
+  EXPECT_EQ(deaths, 1);
+  ASSERT_TRUE(destroyed.on_ready([mark = LocksAtDeath(lent, destroyed, deaths)] {}));
+  destroyed = Stream();
+  EXPECT_EQ(deaths, 2);
+  lent.turns(1);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(deaths, 3);
+}
+
+TEST(ForeignCode, an_executor_and_on_work_are_called_under_no_lock_of_ours) {
+  FakeWorker lent;
+  int calls = 0;
+  Stream stream = lent.submit(ask(200));
+  const auto executor = [&](Resume resume) {
+    lock_elsewhere(lent, stream.canceller());
+    ++calls;
+    resume();
+  };
+  const auto one = [](Stream& from, decltype(executor) where) -> Task<void> {
+    co_await from.next(where);
+  };
+  spawn(one(stream, executor));
+  lent.turns(1);
+  EXPECT_EQ(calls, 1);
+  lent.run_out();
+  ASSERT_TRUE(lent.worker.on_work([&] {
+    lock_elsewhere(lent, stream.canceller());
+    ++calls;
+  }));
+  const Stream mail = lent.submit(ask(1));
+  EXPECT_EQ(calls, 2);
+}
+
 TEST(ForeignCode, an_await_is_not_resumed_by_the_stream_s_destructor) {
   FakeWorker lent;
   auto stream = std::make_unique<Stream>(lent.submit(ask(200)));

@@ -42,6 +42,14 @@ class RootState final : public Root {
     settle();
   }
 
+  // What it throws has nobody to tell.
+  static void tell(Callback<void(End)>& told, End how) noexcept {
+    try {
+      if (told) told(how);
+    } catch (...) {
+    }
+  }
+
   // Tells those who wait; destroys the frame and calls on_over, once.
   void settle() noexcept MUMMU_EXCLUDES(mutex) {
     std::coroutine_handle<> dead;
@@ -56,7 +64,7 @@ class RootState final : public Root {
       how = end;
     }
     if (dead) dead.destroy();
-    if (told) told(how);
+    tell(told, how);
   }
 };
 

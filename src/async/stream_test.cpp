@@ -178,6 +178,25 @@ TEST(StreamDestructor, does_not_wait_for_an_executor_that_is_called) {
   EXPECT_EQ(why, Pull::cancelled);
 }
 
+TEST(StreamDestructor, does_not_wait_for_the_step_in_progress_nor_for_pages) {
+  FakeWorker started(Kind::started);
+  std::promise<void> inside, destroyed;
+  auto free = destroyed.get_future();
+  int runs = 0;
+  started.forward->during_run = [&] {
+    if (++runs != 3) return;
+    inside.set_value();
+    free.wait();
+  };
+  Stream stream = started.submit(ask(50));
+  inside.get_future().wait();
+  stream = Stream();
+  EXPECT_GT(started.worker.counts().pages_used, 0);
+  destroyed.set_value();
+  EXPECT_TRUE(started.worker.drain());
+  EXPECT_EQ(started.worker.counts().pages_used, 0);
+}
+
 TEST(StreamDestructor, ends_a_next_that_is_blocked_in_another_thread) {
   FakeWorker lent;
   for (int round = 0; round < 200; ++round) {

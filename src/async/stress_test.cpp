@@ -20,7 +20,7 @@ using Kind = FakeWorker::Kind;
 // MUMMU_STRESS multiplies the operations (tool/nightly.sh).
 int64_t operations() {
   const char* times = std::getenv("MUMMU_STRESS");
-  return 30'000 * (times ? std::atoll(times) : 1);
+  return 150'000 * (times ? std::atoll(times) : 1);
 }
 
 FakeOptions small_engine() {

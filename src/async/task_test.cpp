@@ -121,6 +121,19 @@ Task<int> read_one(Numbers numbers, Shelf& shelf) {
   co_return number ? *number : -1;
 }
 
+TEST(Spawn, a_done_that_throws_harms_nobody) {
+  const auto numbers = std::make_shared<NumberChannel>();
+  Shelf shelf;
+  int seen = 0;
+  const auto read = [](std::shared_ptr<NumberChannel> from, Shelf& where, int* out) -> Task<void> {
+    *out = *co_await from->next(where.executor());
+  };
+  spawn(read(numbers, shelf, &seen), [](bool) { throw std::runtime_error("mine"); });
+  numbers->push(7);
+  shelf.run_one();
+  EXPECT_EQ(seen, 7);
+}
+
 TEST(WhenAll, gives_the_values_in_the_order_given) {
   const auto all = sync_wait(when_all(sum_of(10), nothing(), descend(3)));
   ASSERT_TRUE(all);
