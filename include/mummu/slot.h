@@ -40,6 +40,10 @@ class MUMMU_API SlotTurns {
   void loaded() noexcept;  // the caller has become its first user
   void failed() noexcept;  // the slot is empty
   void leave() noexcept;
+  // For one who uses `thing`: a share that leaves when its last copy goes. It keeps `slot`, which
+  // has these turns.
+  //   errors   no_memory; it has left then
+  Result<std::shared_ptr<const void>> guard(std::shared_ptr<const void> slot, const void* thing);
   // Reserves the slot to empty it; false while it is used, loaded or waited for in that state.
   bool reserve_to_clear() noexcept;
   std::string loaded_key() const;
@@ -64,6 +68,7 @@ class ModelSlot {
   // The slot's thing, in use while a copy of the Guard lives. It may outlive the slot.
   using Guard = std::shared_ptr<const T>;
 
+  //   throws   std::bad_alloc
   ModelSlot() : shared_(std::make_shared<Shared>()) {}
 
   // Blocks until `key` is loaded, by load() -> Result<T> on this thread if nobody else does.
@@ -86,10 +91,12 @@ class ModelSlot {
     return acquire_later(shared_, std::move(key), std::move(load), std::move(executor));
   }
 
-  // Never waits and never loads: null unless `key` is loaded.
+  // Never waits and never loads: null unless `key` is loaded (and there is memory for a Guard).
   Guard try_acquire(const std::string& key) {
     const auto turn = shared_->turns.ask(key, nullptr);
-    return turn && *turn == SlotTurns::Turn::use ? make_guard(shared_) : nullptr;
+    if (!turn || *turn != SlotTurns::Turn::use) return nullptr;
+    auto guard = make_guard(shared_);
+    return guard ? *std::move(guard) : nullptr;
   }
 
   // f(const T&) with the thing in use.
@@ -137,8 +144,10 @@ class ModelSlot {
     SlotTurns* turns_;
   };
 
-  static Guard make_guard(const std::shared_ptr<Shared>& shared) {
-    return Guard(&*shared->value, [shared](const T*) { shared->turns.leave(); });
+  static Result<Guard> make_guard(const std::shared_ptr<Shared>& shared) {
+    const T* thing = &*shared->value;
+    MUMMU_TRY(auto share, shared->turns.guard(shared, thing));
+    return Guard(std::move(share), thing);
   }
 
   template <typename Load>

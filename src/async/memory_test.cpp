@@ -7,6 +7,8 @@
 #include "base/count_allocations.h"
 #include "base/test_fixture.h"
 #include "mummu/generate.h"
+#include "mummu/load.h"
+#include "mummu/slot.h"
 
 namespace mummu::test {
 namespace {
@@ -136,6 +138,34 @@ TEST(OutOfMemory, in_load_is_no_memory) {
   const std::string path = golden("llama/gqa/model.gguf");
   const auto failed = fail_each_allocation([&] { return Model::load(path, cpu()); });
   EXPECT_GT(failed, 100);
+}
+
+TEST(OutOfMemory, in_a_loader_is_no_memory) {
+  MUMMU_NEEDS_FAILING_ALLOCATIONS();
+  const std::string path = golden("llama/gqa/model.gguf");
+  const auto failed = fail_each_allocation([&]() -> Result<void> {
+    auto loader = spared([&] { return std::make_unique<Loader>(path, cpu()); });
+    MUMMU_TRY(loader->run());
+    while (loader->try_next()) continue;
+    MUMMU_TRY(loader->result());
+    return {};
+  });
+  EXPECT_GT(failed, 100);
+}
+
+TEST(OutOfMemory, in_a_slot_is_no_memory_and_leaves_it_free) {
+  MUMMU_NEEDS_FAILING_ALLOCATIONS();
+  ModelSlot<std::string> slot;
+  const std::string key = "a";
+  const auto load = []() -> Result<std::string> { return std::string("a"); };
+  EXPECT_GT(fail_each_allocation([&] { return slot.acquire(key, load); }), 1);
+  EXPECT_TRUE(slot.clear());
+}
+
+TEST(OutOfMemory, in_a_task_s_root_is_no_memory) {
+  MUMMU_NEEDS_FAILING_ALLOCATIONS();
+  const auto task = []() -> Task<int> { co_return 1; };
+  EXPECT_EQ(fail_each_allocation([&] { return sync_wait(spared(task)); }), 1);
 }
 
 }  // namespace

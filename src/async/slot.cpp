@@ -105,6 +105,15 @@ void SlotTurns::leave() noexcept {
   state_->ring();
 }
 
+Result<std::shared_ptr<const void>> SlotTurns::guard(std::shared_ptr<const void> slot,
+                                                     const void* thing) {
+  // Where the share cannot be made its deleter is called all the same.
+  return at_edge([&]() -> Result<std::shared_ptr<const void>> {
+    return std::shared_ptr<const void>(thing,
+                                       [this, keep = std::move(slot)](const void*) { leave(); });
+  });
+}
+
 bool SlotTurns::reserve_to_clear() noexcept {
   if (state_->fork_page.forked()) return false;
   const Lock lock(state_->mutex);
