@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "base/sanitized.h"
+
 namespace mummu::test {
 namespace {
 
@@ -12,7 +14,7 @@ namespace {
 unsigned seconds() {
   for (const char* name : {"MUMMU_STRESS", "MUMMU_GATE", "MUMMU_MATRIX"})
     if (std::getenv(name)) return 7200;
-  return 180;
+  return kSanitized ? 540 : 180;
 }
 
 class Watchdog : public testing::EmptyTestEventListener {
