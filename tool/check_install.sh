@@ -18,17 +18,17 @@ export LD_LIBRARY_PATH=$libdir PKG_CONFIG_PATH=$libdir/pkgconfig
 # The file's prefix is where the build would have installed itself; here it is elsewhere.
 flags=$(pkg-config --define-variable=prefix="$tree/root" --cflags --libs mummu)
 # shellcheck disable=SC2086
-"$compiler" -std=c++20 -O1 "$here/../example/pull.cpp" $flags -o "$tree/by_pkg_config"
+"$compiler" -std=c++20 -O1 "$here/../example/worker_threads.cpp" $flags -o "$tree/by_pkg_config"
 
 if [ -e "$libdir/libmummu.so" ]; then
   shown=$(nm -DC --defined-only "$libdir/libmummu.so")
-  for hidden in Decoder Scheduler Gguf Sampler; do
+  for hidden in Channel Driver Decoder Scheduler Gguf Sampler; do
     if grep -E " [TDB] mummu::$hidden(::|\()" <<<"$shown"; then
       echo "libmummu.so shows mummu::$hidden"
       exit 1
     fi
   done
-  grep -q " T mummu::Model::load" <<<"$shown"
+  grep -q " T mummu::Worker::submit" <<<"$shown"
 fi
 "$here/run_example.sh" "$tree/cmake/embedder"
 "$here/run_example.sh" "$tree/by_pkg_config"

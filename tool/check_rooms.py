@@ -32,6 +32,7 @@ PUBLIC = {
     "tokenizer": "text", "chat": "text", "device": "device", "model": "model",
     "request": "engine", "constraint": "engine", "json_mode": "engine", "engine": "engine", "generate": "engine",
     "logits": "engine", "embed": "engine",
+    "callback": "async", "pull": "async", "event_stream": "async", "resume": "async", "await": "async",
     "task": "async", "stream": "async", "worker": "async", "slot": "async", "load": "async",
     "asio": "async", "hub": "hub",
 }  # fmt: skip
@@ -47,7 +48,7 @@ THIRD_PARTY = {
 }  # fmt: skip
 ONLY_IN_CPP = ["nlohmann", "boost", "curl", "openssl"]  # heavy or leaky: never in a header
 SYSTEM = re.compile(  # the platform's own: POSIX, Linux, compiler intrinsics
-    r"^(sys/|linux/|unistd\.h|fcntl\.h|sched\.h|poll\.h|dirent\.h|signal\.h|pthread\.h|"
+    r"^(sys/|linux/|unistd\.h|malloc\.h|fcntl\.h|sched\.h|poll\.h|dirent\.h|signal\.h|pthread\.h|"
     r"cpuid\.h|immintrin\.h|xmmintrin\.h|arm_neon\.h|cxxabi\.h|termios\.h|netdb\.h|arpa/|netinet/)"
 )
 STANDARD = re.compile(r"^[a-z_0-9]+$")  # <vector>, <cstdint>: the standard library has no suffix

@@ -50,6 +50,7 @@ group_test() {
   need_program ccache ccache
   need_header libgtest-dev gtest/gtest.h
   need_header libgmock-dev gmock/gmock.h
+  need_header libboost1.81-dev boost/asio/bind_allocator.hpp
   need_program python3 python3
 }
 

@@ -17,6 +17,9 @@ cmake --workflow --preset release
 say "== determinism: every cell of the matrix, family by family"
 MUMMU_MATRIX=all build/release/engine_test --gtest_filter='Families/Determinism.*'
 
+say "== every way of driving: the gate, 200 rounds each, and every cell of their matrix"
+MUMMU_GATE=all MUMMU_MATRIX=all build/release/async_test --gtest_filter='*GateWays*:*WayMatrix*'
+
 say "== 200,000 random schedules"
 MUMMU_SCHEDULES=200000 build/release/engine_test --gtest_filter='RandomSchedule.*'
 
@@ -35,6 +38,10 @@ read -ra reference <<<"${MUMMU_REFERENCE:-tool/python.sh --reference}"
 say "== clang-tidy"
 cmake --preset tsan
 run-clang-tidy-19 -quiet -p build/tsan "$PWD/(src|app|example)/.*\.cpp\$"
+
+say "== streams, workers and threads: the stress tests, ten times as long, under the thread sanitizer"
+cmake --build --preset tsan --target async_test
+MUMMU_STRESS=10 build/tsan/async_test --gtest_filter='*Stress*' --gtest_brief=1
 
 say "== fuzzing, $seconds s each"
 cmake --preset asan

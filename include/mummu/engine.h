@@ -111,6 +111,9 @@ class MUMMU_API Engine {
   // Ends a request without a last event: the engine knows it no more.
   void forget(RequestId id);
 
+  // False for an engine that was moved from, or had no memory: every call says so.
+  explicit operator bool() const { return impl_ != nullptr; }
+
   struct Impl;
   Impl& impl() { return *impl_; }
   explicit Engine(std::unique_ptr<Impl> impl);

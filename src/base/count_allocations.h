@@ -39,6 +39,7 @@ namespace mummu::test {
 
 inline void* counted_new(std::size_t bytes, std::size_t alignment) noexcept {
   allocations.fetch_add(1, std::memory_order_relaxed);
+  if (allocations_until_failure >= 0 && allocations_until_failure-- == 0) return nullptr;
   if (bytes == 0) bytes = 1;
   if (alignment <= alignof(std::max_align_t)) return std::malloc(bytes);
   return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);

@@ -46,10 +46,10 @@ Result<void> check_options(const EngineOptions& options, int64_t model_context) 
 
 Engine::Impl::Impl(EngineParts parts, EngineOptions options)
     : options_(std::move(options)),
-      forward_(std::move(parts.forward)),
       tokenizer_(parts.tokenizer),
       model_(parts.model),
       end_ids_(std::move(parts.end_ids)),
+      forward_(std::move(parts.forward)),
       now_ms_(parts.now_ms ? std::move(parts.now_ms) : steady_ms),
       budget_(0, 1, 1) {}
 
@@ -60,13 +60,13 @@ Result<Engine::Impl::Sizes> Engine::Impl::sizes() const {
   out.columns = forward_->vocab();
   out.vocab = tokenizer_ ? std::min(out.columns, tokenizer_->vocab()) : out.columns;
   const int64_t kv_tokens = options_.kv_tokens ? options_.kv_tokens : out.context;
-  const int64_t pages = kv_tokens / kPageTokens + (kv_tokens % kPageTokens != 0);
-  if (pages > kMostPages)
+  out.pages = kv_tokens / kPageTokens + (kv_tokens % kPageTokens != 0);
+  if (out.pages > kMostPages)
     return fail(Error::no_memory, "kv_tokens is {}, at most {} are possible", kv_tokens,
                 kMostPages * kPageTokens);
   const int64_t most =
       options_.step_tokens ? options_.step_tokens : std::max(kMostRows, options_.max_sequences);
-  out.limits.rows = std::min(most, pages * kPageTokens);
+  out.limits.rows = std::min(most, out.pages * kPageTokens);
   out.limits.sequences = options_.max_sequences;
   out.limits.wanted = std::min(out.limits.rows, std::max(options_.max_sequences, kLeastWanted));
   out.limits.pending = options_.max_pending;
@@ -74,13 +74,11 @@ Result<Engine::Impl::Sizes> Engine::Impl::sizes() const {
   return out;
 }
 
-// Sizes and allocates everything that steps need.
 Result<void> Engine::Impl::prepare() {
   if (scheduler_) return {};
   MUMMU_TRY(sizes_, sizes());
   const StepLimits& limits = sizes_.limits;
-  const int64_t kv_tokens = options_.kv_tokens ? options_.kv_tokens : sizes_.context;
-  const int64_t pages = (kv_tokens + kPageTokens - 1) / kPageTokens;
+  const int64_t pages = sizes_.pages;
   MUMMU_TRY(forward_->reserve(pages, limits.rows, limits.wanted));
   pages_.reset(pages);
   std::erase_if(end_ids_, [&](TokenId id) { return id < 0 || id >= sizes_.vocab; });
@@ -112,7 +110,7 @@ Result<void> Engine::Impl::check_fits(const Request& request) const {
     return fail(Error::too_long, "the prompt has {} tokens, the context holds {}{}", prompt,
                 context, prompt == context ? ", which leaves no room for an answer" : "");
   const int64_t total = prompt + std::min(max_tokens, context - prompt);
-  const int64_t room = pages_.count() * kPageTokens;
+  const int64_t room = sizes_.pages * kPageTokens;
   if (total > room)
     return fail(Error::no_memory,
                 "the prompt has {} tokens and max_tokens is {}: {} tokens of keys and values are "
@@ -127,7 +125,6 @@ Result<void> Engine::Impl::check_waiting(int64_t choices) const {
               options_.max_waiting);
 }
 
-// All checks of admit but `busy`.
 Result<void> Engine::Impl::check(const Request& request) const {
   if (request.model != model_)
     return fail(Error::invalid, "the request was not made for the engine's model");

@@ -39,48 +39,79 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
+// Whoever calls these functions uses the engine: it has the role.
+
 Result<RequestId> Engine::admit(Request request) {
   if (!impl_) return no_engine();
-  return at_edge([&] { return impl_->admit(std::move(request)); });
+  return at_edge([&] {
+    impl_->role.assume();
+    return impl_->admit(std::move(request));
+  });
 }
 
 Result<const StepReport*> Engine::step() {
   if (!impl_) return no_engine();
+  impl_->role.assume();
   if (impl_->in_callback)
     return fail(Error::invalid, "step was called from inside a callback of this engine");
-  auto report =
-      run_in_default_float_environment([&] { return at_edge([&] { return impl_->step(); }); });
+  auto report = run_in_default_float_environment([&] {
+    return at_edge([&] {
+      impl_->role.assume();
+      return impl_->step();
+    });
+  });
   if (!report) impl_->fail_all(report.error());
   return report;
 }
 
-bool Engine::has_work() const { return impl_ && impl_->has_work(); }
-
-const Token* Engine::take(RequestId id, int choice) {
-  return impl_ ? impl_->take(id, choice) : nullptr;
+bool Engine::has_work() const {
+  if (!impl_) return false;
+  impl_->role.assume();
+  return impl_->has_work();
 }
 
-bool Engine::done(RequestId id, int choice) const { return !impl_ || impl_->done(id, choice); }
+const Token* Engine::take(RequestId id, int choice) {
+  if (!impl_) return nullptr;
+  impl_->role.assume();
+  return impl_->take(id, choice);
+}
+
+bool Engine::done(RequestId id, int choice) const {
+  if (!impl_) return true;
+  impl_->role.assume();
+  return impl_->done(id, choice);
+}
 
 Result<Completion> Engine::result(RequestId id, int choice) {
   if (!impl_) return no_engine();
-  return at_edge([&] { return impl_->result(id, choice); });
+  return at_edge([&] {
+    impl_->role.assume();
+    return impl_->result(id, choice);
+  });
 }
 
 void Engine::cancel(RequestId id) {
-  if (impl_) impl_->cancel(id);
+  if (!impl_) return;
+  impl_->role.assume();
+  impl_->cancel(id);
 }
 
 void Engine::pause(RequestId id) {
-  if (impl_) impl_->set_paused(id, true);
+  if (!impl_) return;
+  impl_->role.assume();
+  impl_->set_paused(id, true);
 }
 
 void Engine::resume(RequestId id) {
-  if (impl_) impl_->set_paused(id, false);
+  if (!impl_) return;
+  impl_->role.assume();
+  impl_->set_paused(id, false);
 }
 
 void Engine::forget(RequestId id) {
-  if (impl_) impl_->forget(id);
+  if (!impl_) return;
+  impl_->role.assume();
+  impl_->forget(id);
 }
 
 }  // namespace mummu

@@ -9,16 +9,20 @@ namespace {
 // Marks that foreign code runs, however it leaves.
 class CallbackScope {
  public:
-  explicit CallbackScope(Engine::Impl& engine) : engine_(engine), outer_(engine.in_callback) {
-    engine_.in_callback = true;
+  explicit CallbackScope(Engine::Impl& engine) : engine_(engine) {
+    engine_.role.assume();
+    outer_ = std::exchange(engine_.in_callback, true);
   }
-  ~CallbackScope() { engine_.in_callback = outer_; }
+  ~CallbackScope() {
+    engine_.role.assume();
+    engine_.in_callback = outer_;
+  }
   CallbackScope(const CallbackScope&) = delete;
   CallbackScope& operator=(const CallbackScope&) = delete;
 
  private:
   Engine::Impl& engine_;
-  bool outer_;
+  bool outer_ = false;
 };
 
 // Forgets a request at the end of a scope, however it is left.
@@ -57,7 +61,9 @@ Result<void> drive(Engine& engine, RequestId id, int choices, const OnToken& on_
     MUMMU_TRY(const StepReport* report, engine.step());
     const bool moved = report->sequences > 0 || !report->choices.empty();
     if (tell(engine, id, choices, on_token) == Flow::stop) {
-      engine.impl().stop_where_taken(id);
+      Engine::Impl& impl = engine.impl();
+      impl.role.assume();
+      impl.stop_where_taken(id);
       return {};
     }
     if (!moved && !engine.has_work() && !all_done(engine, id, choices))

@@ -4,7 +4,6 @@
 // company, in which chunks, with which pages found or lost, on which device. All rows of a model
 // and a KV type must give the same bits.
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,7 +17,7 @@ struct Factor {
 
 enum FactorIndex { kCrowd, kChunk, kPrefix, kPreempted, kPaused, kThreads, kIsa, kKv, kMode };
 
-inline const std::array<Factor, 9> kFactors = {{
+inline const std::vector<Factor> kFactors = {
     {"crowd", {"alone", "seven", "late", "cancelled"}},
     {"chunk", {"1", "7", "16", "64", "all"}},
     {"prefix", {"cold", "hit", "evicted"}},
@@ -28,22 +27,26 @@ inline const std::array<Factor, 9> kFactors = {{
     {"isa", {"reference", "avx2", "avx512"}},
     {"kv", {"f32", "f16", "bf16", "q8_0"}},
     {"mode", {"usual", "hostile"}},
-}};
+};
 
 // A level of every factor.
 struct Row {
-  std::array<int, kFactors.size()> level = {};
+  // The factors must outlive it.
+  explicit Row(const std::vector<Factor>& of = kFactors) : factors(&of), level(of.size()) {}
 
-  const char* operator[](FactorIndex factor) const {
-    return kFactors[factor].levels[static_cast<size_t>(level[factor])];
+  const char* operator[](size_t factor) const {
+    return (*factors)[factor].levels[static_cast<size_t>(level[factor])];
   }
   std::string name() const;
+
+  const std::vector<Factor>* factors;
+  std::vector<int> level;
 };
 
 // Rows in which every two levels of any two factors meet at least once.
-std::vector<Row> pairwise_rows(uint64_t seed);
+std::vector<Row> pairwise_rows(uint64_t seed, const std::vector<Factor>& factors = kFactors);
 
 // Every combination.
-std::vector<Row> all_rows();
+std::vector<Row> all_rows(const std::vector<Factor>& factors = kFactors);
 
 }  // namespace mummu::test

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 
 #include "engine/test/random.h"
@@ -9,27 +10,33 @@
 namespace mummu::test {
 namespace {
 
-constexpr int kCount = static_cast<int>(kFactors.size());
+int count(const std::vector<Factor>& factors) { return static_cast<int>(factors.size()); }
 
-int levels(int factor) {
-  return static_cast<int>(kFactors[static_cast<size_t>(factor)].levels.size());
+int levels(const std::vector<Factor>& factors, int factor) {
+  return static_cast<int>(factors[static_cast<size_t>(factor)].levels.size());
 }
 
 using Pair = std::array<int, 4>;  // factor, level, later factor, level
 
-std::set<Pair> all_pairs() {
+std::set<Pair> all_pairs(const std::vector<Factor>& factors) {
   std::set<Pair> pairs;
-  for (int a = 0; a < kCount; ++a)
-    for (int b = a + 1; b < kCount; ++b)
-      for (int i = 0; i < levels(a); ++i)
-        for (int j = 0; j < levels(b); ++j) pairs.insert({a, i, b, j});
+  for (int a = 0; a < count(factors); ++a)
+    for (int b = a + 1; b < count(factors); ++b)
+      for (int i = 0; i < levels(factors, a); ++i)
+        for (int j = 0; j < levels(factors, b); ++j) pairs.insert({a, i, b, j});
   return pairs;
+}
+
+bool meets(const Row& row, const Pair& pair) {
+  return row.level[static_cast<size_t>(pair[0])] == pair[1] &&
+         row.level[static_cast<size_t>(pair[2])] == pair[3];
 }
 
 int64_t missing_pairs(const Row& row, const std::set<Pair>& missing) {
   int64_t found = 0;
-  for (int a = 0; a < kCount; ++a)
-    for (int b = a + 1; b < kCount; ++b)
+  const int factors = count(*row.factors);
+  for (int a = 0; a < factors; ++a)
+    for (int b = a + 1; b < factors; ++b)
       found += static_cast<int64_t>(missing.contains(
           {a, row.level[static_cast<size_t>(a)], b, row.level[static_cast<size_t>(b)]}));
   return found;
@@ -39,47 +46,43 @@ int64_t missing_pairs(const Row& row, const std::set<Pair>& missing) {
 
 std::string Row::name() const {
   std::string text;
-  for (size_t i = 0; i < kFactors.size(); ++i)
-    text += std::string(i ? ", " : "") + kFactors[i].name + " " +
-            kFactors[i].levels[static_cast<size_t>(level[i])];
+  for (size_t i = 0; i < factors->size(); ++i)
+    text += std::string(i ? ", " : "") + (*factors)[i].name + " " + (*this)[i];
   return text;
 }
 
 // Greedy: of some random rows that hold a missing pair, the one that meets most missing pairs.
-std::vector<Row> pairwise_rows(uint64_t seed) {
+std::vector<Row> pairwise_rows(uint64_t seed, const std::vector<Factor>& factors) {
   Random random(seed);
   std::vector<Row> rows;
-  std::set<Pair> missing = all_pairs();
+  std::set<Pair> missing = all_pairs(factors);
   while (!missing.empty()) {
-    Row best;
+    Row best(factors);
     int64_t most = -1;
     for (int candidate = 0; candidate < 60; ++candidate) {
-      Row row;
-      for (int i = 0; i < kCount; ++i)
-        row.level[static_cast<size_t>(i)] = static_cast<int>(random.below(levels(i)));
+      Row row(factors);
+      for (int i = 0; i < count(factors); ++i)
+        row.level[static_cast<size_t>(i)] = static_cast<int>(random.below(levels(factors, i)));
       auto at = missing.begin();
       std::advance(at, random.below(std::ssize(missing)));
       row.level[static_cast<size_t>((*at)[0])] = (*at)[1];
       row.level[static_cast<size_t>((*at)[2])] = (*at)[3];
-      const int64_t meets = missing_pairs(row, missing);
-      if (meets > most) best = row;
-      most = std::max(most, meets);
+      const int64_t met = missing_pairs(row, missing);
+      if (met > most) best = row;
+      most = std::max(most, met);
     }
-    std::erase_if(missing, [&](const Pair& pair) {
-      return best.level[static_cast<size_t>(pair[0])] == pair[1] &&
-             best.level[static_cast<size_t>(pair[2])] == pair[3];
-    });
+    std::erase_if(missing, [&](const Pair& pair) { return meets(best, pair); });
     rows.push_back(best);
   }
   return rows;
 }
 
-std::vector<Row> all_rows() {
-  std::vector<Row> rows(1);
-  for (int factor = 0; factor < kCount; ++factor) {
+std::vector<Row> all_rows(const std::vector<Factor>& factors) {
+  std::vector<Row> rows(1, Row(factors));
+  for (int factor = 0; factor < count(factors); ++factor) {
     std::vector<Row> longer;
     for (const Row& row : rows)
-      for (int level = 0; level < levels(factor); ++level) {
+      for (int level = 0; level < levels(factors, factor); ++level) {
         longer.push_back(row);
         longer.back().level[static_cast<size_t>(factor)] = level;
       }
@@ -92,12 +95,9 @@ namespace {
 
 TEST(Matrix, a_pairwise_table_is_short_and_leaves_no_pair_out) {
   const auto rows = pairwise_rows(1);
-  std::set<Pair> missing = all_pairs();
+  std::set<Pair> missing = all_pairs(kFactors);
   for (const Row& row : rows)
-    std::erase_if(missing, [&](const Pair& pair) {
-      return row.level[static_cast<size_t>(pair[0])] == pair[1] &&
-             row.level[static_cast<size_t>(pair[2])] == pair[3];
-    });
+    std::erase_if(missing, [&](const Pair& pair) { return meets(row, pair); });
   EXPECT_TRUE(missing.empty());
   EXPECT_LT(rows.size(), 45u);
   EXPECT_EQ(all_rows().size(), 4u * 5 * 3 * 3 * 2 * 4 * 3 * 4 * 2);
