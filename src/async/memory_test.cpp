@@ -130,21 +130,24 @@ TEST(OutOfMemory, in_add_is_no_memory) {
 
 TEST(OutOfMemory, in_start_is_no_memory_and_leaves_no_thread) {
   MUMMU_NEEDS_FAILING_ALLOCATIONS();
-  EXPECT_GT(fail_each_allocation([&] { return Worker::start(cpu()); }), 1);
+  const Device& device = cpu();  // opened before anything fails
+  EXPECT_GT(fail_each_allocation([&] { return Worker::start(device); }), 1);
 }
 
 TEST(OutOfMemory, in_load_is_no_memory) {
   MUMMU_NEEDS_FAILING_ALLOCATIONS();
   const std::string path = golden("llama/gqa/model.gguf");
-  const auto failed = fail_each_allocation([&] { return Model::load(path, cpu()); });
+  const Device& device = cpu();  // opened before anything fails
+  const auto failed = fail_each_allocation([&] { return Model::load(path, device); });
   EXPECT_GT(failed, 100);
 }
 
 TEST(OutOfMemory, in_a_loader_is_no_memory) {
   MUMMU_NEEDS_FAILING_ALLOCATIONS();
   const std::string path = golden("llama/gqa/model.gguf");
+  const Device& device = cpu();  // opened before anything fails
   const auto failed = fail_each_allocation([&]() -> Result<void> {
-    auto loader = spared([&] { return std::make_unique<Loader>(path, cpu()); });
+    auto loader = spared([&] { return std::make_unique<Loader>(path, device); });
     MUMMU_TRY(loader->run());
     while (loader->try_next()) continue;
     MUMMU_TRY(loader->result());

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <thread>
 
@@ -148,6 +149,34 @@ TEST(Device, packing_reads_every_row_once_in_order) {
     ASSERT_TRUE(weight) << weight.error().message;
     EXPECT_EQ(next, 2001);
     EXPECT_EQ(weight->bytes(), device->ops().packed_bytes(DType::q8_0, 2001, 4096));
+  }
+}
+
+// Many small ones share large pages.
+TEST(Device, packing_leaves_the_weights_before_as_they_are) {
+  constexpr int64_t kColumns = 1024;
+  auto device = open_device("cpu", {.parallel = Threads(2)});
+  ASSERT_TRUE(device);
+  test::Bed bed(device->ops());
+  std::vector<Weight> weights;
+  for (int64_t i = 0; i < 100; ++i) {
+    const auto read = [&](int64_t first, int64_t count, std::span<std::byte> out) {
+      for (int64_t at = 0; at < count * kColumns; ++at) {
+        const auto value = static_cast<float>(1 + i + first + at / kColumns) / 3;
+        std::memcpy(out.data() + at * 4, &value, 4);
+      }
+      return Result<void>();
+    };
+    weights.push_back(device->ops().pack({DType::f32, 16, kColumns, read}).value());
+  }
+  const View ids = bed.ints({0, 15});
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const View out = bed.blank(2, kColumns);
+    bed.step([&] { device->ops().embedding(weights[i], ids, out); });
+    const std::vector<float> rows = bed.read(out);
+    for (size_t at = 0; at < rows.size(); ++at)
+      ASSERT_EQ(rows[at], static_cast<float>(1 + i + (at < kColumns ? 0 : 15)) / 3)
+          << "weight " << i;
   }
 }
 

@@ -140,15 +140,16 @@ Result<void> Arena::next_slab(int64_t bytes, std::string_view what) {
   return {};
 }
 
-// As much again as is used, so that a small model touches little.
-void Arena::touch_ahead(Schedule& schedule) {
+// As much again as is used, so that a small model touches little. A page that has been cut into
+// holds weights already: only those behind `before`, what was used until now, are touched.
+void Arena::touch_ahead(int64_t before, Schedule& schedule) {
   if (used_ <= touched_) return;
-  const int64_t ahead = std::min(used_, kTouchedAhead);
-  const int64_t end = std::min(slab_->bytes, (used_ + ahead) / kLargePage * kLargePage);
-  const int64_t pages = (end - touched_) / kLargePage;
+  touched_ = std::max(touched_, (before + kLargePage - 1) / kLargePage * kLargePage);
+  const int64_t end = std::min(slab_->bytes, used_ + std::min(used_, kTouchedAhead));
+  const int64_t pages = std::max<int64_t>(0, end - touched_) / kLargePage;
   auto* from = static_cast<volatile std::byte*>(slab_->memory->data()) + touched_;
   if (pages > 0) schedule.each(pages, [&](int64_t page) { from[page * kLargePage] = {}; });
-  touched_ += std::max<int64_t>(0, pages) * kLargePage;
+  touched_ += pages * kLargePage;
 }
 
 Result<std::unique_ptr<Memory>> Arena::allocate(int64_t bytes, std::string_view what,
@@ -158,8 +159,9 @@ Result<std::unique_ptr<Memory>> Arena::allocate(int64_t bytes, std::string_view 
     MUMMU_TRY(next_slab(std::max(kSlabBytes, wanted), what));
   std::unique_ptr<Memory> piece(new (std::nothrow) Piece(*slab_, used_, wanted));
   if (!piece) return fail(Error::no_memory, "no memory for {}", what);
+  const int64_t before = used_;
   used_ += wanted;
-  touch_ahead(schedule);
+  touch_ahead(before, schedule);
   return piece;
 }
 

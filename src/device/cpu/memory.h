@@ -50,7 +50,7 @@ class Arena {
 
  private:
   Result<void> next_slab(int64_t bytes, std::string_view what);
-  void touch_ahead(Schedule& schedule);
+  void touch_ahead(int64_t before, Schedule& schedule);
 
   Slab* slab_ = nullptr;  // being cut; the arena counts as one user of it
   int64_t used_ = 0, touched_ = 0;
