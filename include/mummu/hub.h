@@ -41,13 +41,13 @@ class MUMMU_API HubClock {
 
 struct HubOptions {
   std::string endpoint = "https://huggingface.co";
-  std::string token{};    // sent to the endpoint's scheme, host and port only
-  std::string store{};    // folder
-  std::string ca_file{};  // certificates to trust; empty: the system's
-  bool offline = false;   // no request at all
-  int files = 4;          // at once
-  int connections = 4;    // ranges of one large file at once
-  int64_t range_bytes = 32 << 20;  // a file gets another connection for every so many bytes
+  std::string token{};                // sent to the endpoint's scheme, host and port only
+  std::string store{};                // folder
+  std::string ca_file{};              // certificates to trust; empty: the system's
+  bool offline = false;               // no request at all
+  int files = 4;                      // at once
+  int connections = 4;                // ranges of one large file at once
+  int64_t range_bytes = 32 << 20;     // a file gets another connection for every so many bytes
   std::shared_ptr<HubClock> clock{};  // null: the machine's
 };
 
@@ -79,9 +79,10 @@ struct Downloaded {
 using OnDownload = std::function<bool(const DownloadProgress&)>;
 
 // Downloads, or finds that all is here.
-//   errors   invalid (the name; access refused), not_found (the hub has no such repository, revision
-//            or file, or offline and not here), corrupt (length or hash, fetched twice), io (network,
-//            disk, disk full), busy (the hub's 429), cancelled, unsupported
+//   errors   invalid (the name; access refused), not_found (the hub has no such repository,
+//   revision
+//            or file, or offline and not here), corrupt (length or hash, fetched twice), io
+//            (network, disk, disk full), busy (the hub's 429), cancelled, unsupported
 MUMMU_API Result<Downloaded> download(const std::string& name, const HubOptions& options,
                                       const OnDownload& on_progress = {});
 

@@ -32,9 +32,7 @@ std::pair<int, int> part_of(std::string_view file) {
   return {part, of};
 }
 
-bool is_word_char(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '_';
-}
+bool is_word_char(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '_'; }
 
 // GGUF models, by their first parts.
 std::vector<std::string> gguf_models(const std::vector<std::string>& there) {
@@ -118,7 +116,8 @@ std::vector<std::string> gguf_parts(const std::string& file) {
   if (part == 0) return {file};
   std::vector<std::string> parts;
   for (int i = 1; i <= of; ++i)
-    parts.push_back(fmt::format("{}-{:05}-of-{:05}.gguf", file.substr(0, file.size() - kSuffix), i, of));
+    parts.push_back(
+        fmt::format("{}-{:05}-of-{:05}.gguf", file.substr(0, file.size() - kSuffix), i, of));
   return parts;
 }
 
@@ -126,8 +125,8 @@ Result<Choice> choose_files(const std::vector<std::string>& there, const std::st
                             const std::string& where) {
   if (contains(there, file)) return gguf_choice(there, file, where);
   if (!file.empty()) return by_quant(there, file, where);
-  const bool weights = contains(there, "model.safetensors") ||
-                       contains(there, "model.safetensors.index.json");
+  const bool weights =
+      contains(there, "model.safetensors") || contains(there, "model.safetensors.index.json");
   if (weights && contains(there, "config.json")) return folder_choice(there, where);
   const std::vector<std::string> models = gguf_models(there);
   if (models.size() == 1) return gguf_choice(there, models[0], where);

@@ -33,9 +33,7 @@ Result<DownloadId> Downloader::add(const std::string& name) {
   return DownloadId{number};
 }
 
-Downloader::Turn Downloader::run_once() {
-  return impl_->drive->round() ? Turn::more : Turn::idle;
-}
+Downloader::Turn Downloader::run_once() { return impl_->drive->round() ? Turn::more : Turn::idle; }
 
 void Downloader::run(std::stop_token stop) {
   while (!stop.stop_requested() && run_once() == Turn::more) impl_->drive->wait(kLongestWait);
@@ -51,7 +49,9 @@ Downloader::Turn Downloader::run_for(steady_clock::duration budget) {
   }
 }
 
-std::vector<Downloader::PollFd> Downloader::poll_fds() const { return impl_->drive->net().poll_fds(); }
+std::vector<Downloader::PollFd> Downloader::poll_fds() const {
+  return impl_->drive->net().poll_fds();
+}
 milliseconds Downloader::next_timeout() const { return impl_->drive->next_timeout(); }
 
 const DownloadProgress* Downloader::progress(DownloadId id) const {

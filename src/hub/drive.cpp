@@ -67,7 +67,8 @@ milliseconds Drive::next_timeout() {
   constexpr milliseconds kLongest{1000};
   const HubClock::Time now = clock().now(), until = std::min(deadline(), now + kLongest);
   if (until <= now) return milliseconds(0);
-  const milliseconds ours = std::chrono::ceil<milliseconds>(until - now), curl = net_->next_timeout();
+  const milliseconds ours = std::chrono::ceil<milliseconds>(until - now),
+                     curl = net_->next_timeout();
   return curl.count() < 0 ? ours : std::min(ours, curl);
 }
 

@@ -51,9 +51,12 @@ void expect_clear(const Error& error, Error::Code code, const std::string& says)
 TEST(Fault, one_at_any_byte_is_overcome) {
   HubBench bench;
   const std::string content = bench.put_gguf(kBytes);
-  const json kinds[] = {{{"kind", "cut"}},           {{"kind", "reset"}},
-                        {{"kind", "drip"}},          {{"kind", "flip"}},
-                        {{"kind", "length"}, {"by", 7}}, {{"kind", "short"}, {"by", 1}},
+  const json kinds[] = {{{"kind", "cut"}},
+                        {{"kind", "reset"}},
+                        {{"kind", "drip"}},
+                        {{"kind", "flip"}},
+                        {{"kind", "length"}, {"by", 7}},
+                        {{"kind", "short"}, {"by", 1}},
                         {{"kind", "long"}, {"by", 1}}};
   for (const json& kind : kinds)
     for (const int64_t at : kPositions) {

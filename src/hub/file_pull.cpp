@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 namespace fs = std::filesystem;
 
 constexpr milliseconds kLockPause{250};
-constexpr int64_t kHashSlice = 4 << 20;      // bytes read back in one turn
+constexpr int64_t kHashSlice = 4 << 20;        // bytes read back in one turn
 constexpr int64_t kEnoughProgress = 64 << 10;  // bytes after which failures are counted anew
 
 bool has_size(const fs::path& path, int64_t size) {
@@ -92,9 +92,9 @@ Result<void> FilePull::turn_lane(size_t index, HubClock::Time now) {
   if (lane.transfer->take_activity()) lane.transfer->last_move = now;
   if (lane.transfer->outcome()) return settle_lane(index, now);
   if (now - lane.transfer->last_move < kStall) return {};
-  return retry_lane(index, {Outcome::Kind::retry, false,
-                            fmt::format("no byte came for {} s", kStall.count())},
-                    now);
+  return retry_lane(
+      index, {Outcome::Kind::retry, false, fmt::format("no byte came for {} s", kStall.count())},
+      now);
 }
 
 Result<void> FilePull::launch(size_t index, HubClock::Time now) {
@@ -165,7 +165,8 @@ Result<void> FilePull::settle_lane(size_t index, HubClock::Time now) {
     }
     const AnswerHead& head = lane.transfer->head();
     if (head.length >= 0 && part_->ranges()[index].done - lane.done_at_launch == head.length)
-      return begin_again(fmt::format("{} bytes expected, the answer has {}", file_.size, head.length));
+      return begin_again(
+          fmt::format("{} bytes expected, the answer has {}", file_.size, head.length));
     outcome = {Outcome::Kind::retry, false, "the answer ended early"};
   }
   return retry_lane(index, outcome, now);

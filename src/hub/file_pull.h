@@ -77,7 +77,7 @@ class FilePull {
   int64_t fetched_ = 0;
   int restarts_ = 0, ranges_ignored_times_ = 0;
   bool ranges_ignored_ = false, hash_behind_ = false;
-  std::string objection_{};       // what is wrong with an answer; its bytes are not taken
+  std::string objection_{};        // what is wrong with an answer; its bytes are not taken
   std::optional<Error> broken_{};  // the disk
 };
 

@@ -15,6 +15,8 @@ namespace mummu::hub {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr size_t kMaxHost = 100;  // bytes of a folder's name
+
 Error io_error(const fs::path& path, const char* what, const std::string& why) {
   return fail(Error::io, "{}: cannot {}: {}", path.string(), what, why);
 }
@@ -34,7 +36,7 @@ std::string host_of(const std::string& url) {
   std::string host = url.substr(begin, url.find('/', begin) - begin);
   for (char& c : host)
     if (c == ':') c = '_';
-  return is_safe_file(host) ? host : "host";
+  return is_safe_file(host) && host.size() <= kMaxHost ? host : "host";
 }
 
 bool write_all(int fd, std::string_view text) {

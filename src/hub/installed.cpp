@@ -48,12 +48,33 @@ bool is_whole_folder(const fs::path& snapshot, const std::vector<std::string>& f
   return contains(files, "model.safetensors");
 }
 
+// What huggingface_hub recorded of a commit that it began to download: all its file names.
+//   source   huggingface_hub 2.4.0, the files trees/COMMIT.json that it writes
+std::vector<std::string> recorded_names(const RepositoryFolder& folder, const std::string& commit) {
+  const auto json = read_json((folder.path() / "trees" / (commit + ".json")).string());
+  std::vector<std::string> names;
+  if (!json || !json->is_object() || !json->contains("files")) return names;
+  for (const auto& [name, file] : (*json)["files"].items()) names.push_back(name);
+  return names;
+}
+
+// Whether nothing is missing that the choice among all names of the commit would take.
+bool has_all_recorded(const RepositoryFolder& folder, const std::string& commit,
+                      const std::vector<std::string>& there, const std::string& file) {
+  const std::vector<std::string> names = recorded_names(folder, commit);
+  const auto choice = choose_files(names, file, "");
+  return !choice || std::ranges::all_of(choice->files, [&](const std::string& name) {
+    return contains(there, name);
+  });
+}
+
 std::optional<Installed> installed_choice(const RepositoryFolder& folder, const std::string& commit,
                                           const std::vector<std::string>& there,
                                           const std::string& file) {
   auto choice = choose_files(there, file, "");
   const fs::path snapshot = folder.snapshot(commit);
   if (!choice || (choice->main.empty() && !is_whole_folder(snapshot, there))) return std::nullopt;
+  if (choice->main.empty() && !has_all_recorded(folder, commit, there, file)) return std::nullopt;
   Installed found{.path = (snapshot / choice->main).string(),
                   .commit = commit,
                   .main = choice->main,

@@ -15,9 +15,9 @@
 namespace mummu::hub {
 
 struct Installed {
-  std::string path{};    // what Model::load takes
+  std::string path{};  // what Model::load takes
   std::string commit{};
-  std::string main{};    // the file to load; empty: the folder
+  std::string main{};                // the file to load; empty: the folder
   std::vector<std::string> files{};  // of the model, inside the snapshot
   int64_t bytes = 0;
 };

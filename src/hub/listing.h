@@ -1,6 +1,7 @@
 #pragma once
 
-// The hub's answer to "what is in this repository": api/models/OWNER/NAME/revision/REVISION?blobs=true.
+// The hub's answer to "what is in this repository":
+// api/models/OWNER/NAME/revision/REVISION?blobs=true.
 //   source   the hub's documentation, "Hub API Endpoints"
 
 #include <cstdint>

@@ -13,14 +13,16 @@ namespace mummu::hub {
 namespace {
 
 Result<void> check_options(const HubOptions& options) {
-  const bool http = options.endpoint.starts_with("https://") || options.endpoint.starts_with("http://");
+  const bool http =
+      options.endpoint.starts_with("https://") || options.endpoint.starts_with("http://");
   if (!http || options.endpoint.find_first_of(" \r\n\\@?#") != std::string::npos)
     return fail(Error::invalid, "HF_ENDPOINT: expected https://host, got \"{}\"", options.endpoint);
   if (options.token.find_first_of(" \r\n\t") != std::string::npos)
     return fail(Error::invalid, "HF_TOKEN holds white space");
   if (options.store.empty()) return fail(Error::invalid, "the store has no folder");
   if (options.files < 1 || options.connections < 1 || options.range_bytes < 1)
-    return fail(Error::invalid, "files, connections and range_bytes: expected 1 or more, got {}, {}, {}",
+    return fail(Error::invalid,
+                "files, connections and range_bytes: expected 1 or more, got {}, {}, {}",
                 options.files, options.connections, options.range_bytes);
   return {};
 }
@@ -51,7 +53,8 @@ Result<void> ModelPull::step(HubClock::Time now) {
   if (stage_ == Stage::begin) {
     if (find_here()) return {};
     if (options_.offline)
-      return fail(Error::not_found, "{} is not in the store ({}) and HF_HUB_OFFLINE forbids to ask the hub",
+      return fail(Error::not_found,
+                  "{} is not in the store ({}) and HF_HUB_OFFLINE forbids to ask the hub",
                   to_string(name_), options_.store);
     stage_ = Stage::ask;
   }
@@ -87,9 +90,10 @@ Result<void> ModelPull::ask(HubClock::Time now) {
 void ModelPull::launch_question(HubClock::Time now) {
   TransferOptions request{.token = options_.token, .ca_file = options_.ca_file};
   request.head = !name_.url.empty();
-  request.url = request.head ? name_.url
-                             : fmt::format("{}/api/models/{}/revision/{}?blobs=true", options_.endpoint,
-                                           name_.repository, url_quote(name_.revision, true));
+  request.url = request.head
+                    ? name_.url
+                    : fmt::format("{}/api/models/{}/revision/{}?blobs=true", options_.endpoint,
+                                  name_.repository, url_quote(name_.revision, true));
   if (request.head) request.token.clear();
   answer_.clear();
   question_ = std::make_unique<Transfer>(
@@ -97,7 +101,8 @@ void ModelPull::launch_question(HubClock::Time now) {
       [this](const AnswerHead& head, std::span<const std::byte> bytes) {
         const int64_t size = static_cast<int64_t>(answer_.size() + bytes.size());
         answer_too_long_ = std::max(size, head.length) > kMaxListingBytes;
-        if (!answer_too_long_) answer_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        if (!answer_too_long_)
+          answer_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
         return !answer_too_long_;
       },
       now);
@@ -129,8 +134,8 @@ Result<void> ModelPull::plan_repository() {
   for (RemoteFile& file : listing.files) {
     if (std::ranges::find(choice.files, file.path) == choice.files.end()) continue;
     if (file.path == main_ && !name_.sha256.empty() && file.etag != name_.sha256)
-      return fail(Error::corrupt, "{}: {} expected as sha256 of {}, the hub has {}", name_.repository,
-                  name_.sha256, main_, file.etag);
+      return fail(Error::corrupt, "{}: {} expected as sha256 of {}, the hub has {}",
+                  name_.repository, name_.sha256, main_, file.etag);
     file.url = fmt::format("{}/{}/resolve/{}/{}", options_.endpoint, name_.repository, commit_,
                            url_quote(file.path));
     wanted.push_back(std::move(file));
@@ -153,7 +158,8 @@ Result<void> ModelPull::plan_url() {
 Result<void> ModelPull::plan(std::vector<RemoteFile> files) {
   MUMMU_TRY(folder_.make());
   if (!name_.url.empty()) MUMMU_TRY(write_durably(folder_.path() / "url", name_.url));
-  std::ranges::sort(files, {}, [](const RemoteFile& file) { return std::pair(file.size, file.path); });
+  std::ranges::sort(files, {},
+                    [](const RemoteFile& file) { return std::pair(file.size, file.path); });
   for (RemoteFile& file : files) {
     progress_.total += file.size;
     files_.push_back(std::make_unique<FilePull>(net_, options_, folder_, std::move(file)));
@@ -170,7 +176,8 @@ Result<void> ModelPull::check_space() const {
   if (::statvfs(folder_.path().c_str(), &info) != 0) return {};
   const auto free = static_cast<double>(info.f_bavail) * static_cast<double>(info.f_frsize);
   if (free >= static_cast<double>(needed)) return {};
-  return fail(Error::io, "{}: {} bytes needed, {:.0f} free (disk full)", options_.store, needed, free);
+  return fail(Error::io, "{}: {} bytes needed, {:.0f} free (disk full)", options_.store, needed,
+              free);
 }
 
 Result<void> ModelPull::fetch(HubClock::Time now) {
@@ -228,7 +235,7 @@ void ModelPull::report() {
     if (progress_.note.empty()) progress_.note = pull->note();
   }
   using Phase = DownloadProgress::Phase;
-  progress_.phase = !progress_.note.empty()      ? Phase::waiting
+  progress_.phase = !progress_.note.empty()  ? Phase::waiting
                     : stage_ == Stage::fetch ? Phase::fetching
                                              : Phase::asking;
 }

@@ -12,18 +12,18 @@ constexpr size_t kMaxName = 2048;
 
 std::string known_names() {
   std::string names;
-  for (const CatalogEntry& entry : catalog())
-    names += (names.empty() ? "" : ", ") + entry.name;
+  for (const CatalogEntry& entry : catalog()) names += (names.empty() ? "" : ", ") + entry.name;
   return names;
 }
 
 Result<HubName> from_catalog(std::string_view word, std::string_view quant) {
   const CatalogEntry* entry = find_in_catalog(word);
   if (!entry)
-    return fail(Error::not_found,
-                "no such model: {} is neither a file or folder nor a known name ({}), and owner/name "
-                "would be a repository",
-                quote(word), known_names());
+    return fail(
+        Error::not_found,
+        "no such model: {} is neither a file or folder nor a known name ({}), and owner/name "
+        "would be a repository",
+        quote(word), known_names());
   if (quant.empty())
     return HubName{.repository = entry->repository,
                    .revision = entry->revision,
@@ -40,7 +40,8 @@ Result<HubName> from_url(std::string_view text) {
   const std::string_view file = path.substr(path.rfind('/') + 1);
   const size_t host = std::string_view("https://").size();
   const bool odd = text.find_first_of(" \t\r\n\\") != text.npos || text.find('@') != text.npos;
-  if (odd || path.find('/', host) == text.npos || path.find('/', host) == host || !is_safe_file(file))
+  if (odd || path.find('/', host) == text.npos || path.find('/', host) == host ||
+      !is_safe_file(file))
     return fail(Error::invalid, "{}: expected https://host/path/file", quote(text));
   return HubName{.file = std::string(file), .url = std::string(text.substr(0, text.find('#')))};
 }

@@ -61,11 +61,30 @@ TEST(HubName, an_unknown_word_lists_the_known_ones) {
 
 TEST(HubName, what_could_leave_the_store_is_refused) {
   using namespace std::string_literals;
-  for (const char* bad :
-       {"", "../x", "a/..", "a/b@../c", "a/b:../c", "a/b:/etc/passwd", "a/b/c", "/a/b",
-        "a--b/c", "-a/b", "a/b@", "a/b:", "a/b:nul", "a/b:x/con.txt", "a b/c", "a/b@x:y:z",
-        "http://host/x.gguf", "ftp://host/x", "https://host", "https:///x", "https://u@host/x",
-        "https://host/", "https://host/a/..", "a/b@x\ny"}) {
+  for (const char* bad : {"",
+                          "../x",
+                          "a/..",
+                          "a/b@../c",
+                          "a/b:../c",
+                          "a/b:/etc/passwd",
+                          "a/b/c",
+                          "/a/b",
+                          "a--b/c",
+                          "-a/b",
+                          "a/b@",
+                          "a/b:",
+                          "a/b:nul",
+                          "a/b:x/con.txt",
+                          "a b/c",
+                          "a/b@x:y:z",
+                          "http://host/x.gguf",
+                          "ftp://host/x",
+                          "https://host",
+                          "https:///x",
+                          "https://u@host/x",
+                          "https://host/",
+                          "https://host/a/..",
+                          "a/b@x\ny"}) {
     const auto name = parse_name(bad);
     EXPECT_FALSE(name) << bad;
     EXPECT_TRUE(name || name.error().message.find('\n') == std::string::npos) << bad;
@@ -83,10 +102,10 @@ TEST(HubName, a_folder_of_the_store_says_its_repository) {
 }
 
 TEST(HubChoice, a_folder_of_safetensors_comes_before_gguf) {
-  const auto choice = choose_files({"config.json", "model.safetensors", "tokenizer.json", "README.md",
-                                    "pytorch_model.bin", "x.gguf", "chat_template.jinja",
-                                    "consolidated.safetensors", "onnx/model.json"},
-                                   "", "a/b");
+  const auto choice = choose_files(
+      {"config.json", "model.safetensors", "tokenizer.json", "README.md", "pytorch_model.bin",
+       "x.gguf", "chat_template.jinja", "consolidated.safetensors", "onnx/model.json"},
+      "", "a/b");
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->main, "");
   EXPECT_EQ(choice->files, (std::vector<std::string>{"config.json", "model.safetensors",
@@ -101,8 +120,8 @@ TEST(HubChoice, a_quantisation_is_a_whole_word_of_the_file_name) {
 }
 
 TEST(HubChoice, split_files_belong_together) {
-  const std::vector<std::string> there = {"m-q8_0-00001-of-00002.gguf", "m-q8_0-00002-of-00002.gguf",
-                                          "m-q4_k_m.gguf"};
+  const std::vector<std::string> there = {"m-q8_0-00001-of-00002.gguf",
+                                          "m-q8_0-00002-of-00002.gguf", "m-q4_k_m.gguf"};
   const auto split = choose_files(there, "q8_0", "a/b");
   ASSERT_TRUE(split);
   EXPECT_EQ(split->files.size(), 2u);
@@ -115,12 +134,11 @@ TEST(HubChoice, split_files_belong_together) {
 
 TEST(HubListing, file_names_of_a_stranger_are_refused) {
   const std::string commit(40, 'a'), id(40, 'b');
-  for (const char* name : {"../x", "/etc/passwd", "a/../b", "a\\\\b", "x\\u0000y", "nul", "COM1.txt",
-                           "a//b", "./a", "c:x", "a\\nb", ""}) {
-    const auto listing =
-        parse_listing(R"({"sha":")" + commit + R"(","siblings":[{"rfilename":")" + name +
-                          R"(","size":1,"blobId":")" + id + R"("}]})",
-                      "hub");
+  for (const char* name : {"../x", "/etc/passwd", "a/../b", "a\\\\b", "x\\u0000y", "nul",
+                           "COM1.txt", "a//b", "./a", "c:x", "a\\nb", ""}) {
+    const auto listing = parse_listing(R"({"sha":")" + commit + R"(","siblings":[{"rfilename":")" +
+                                           name + R"(","size":1,"blobId":")" + id + R"("}]})",
+                                       "hub");
     ASSERT_FALSE(listing) << name;
     EXPECT_EQ(listing.error().code, Error::corrupt) << name;
   }

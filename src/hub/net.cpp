@@ -54,7 +54,8 @@ std::vector<Downloader::PollFd> Net::poll_fds() const {
   std::vector<Downloader::PollFd> fds;
   for (int fd = 0; fd <= highest; ++fd)
     if (FD_ISSET(fd, &read) || FD_ISSET(fd, &write))
-      fds.push_back({.fd = fd, .read = FD_ISSET(fd, &read) != 0, .write = FD_ISSET(fd, &write) != 0});
+      fds.push_back(
+          {.fd = fd, .read = FD_ISSET(fd, &read) != 0, .write = FD_ISSET(fd, &write) != 0});
   return fds;
 }
 

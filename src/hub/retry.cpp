@@ -13,10 +13,11 @@ using std::chrono::milliseconds;
 Error final_error(const Outcome& outcome, const AnswerHead& head, const std::string& what) {
   if (head.status == 404) return fail(Error::not_found, "{}: the hub does not have it (404)", what);
   if (head.status == 401 || head.status == 403)
-    return fail(Error::invalid,
-                "{}: the hub refuses access ({}): it is private, gated or absent; is HF_TOKEN set to "
-                "a token that may read it?",
-                what, head.status);
+    return fail(
+        Error::invalid,
+        "{}: the hub refuses access ({}): it is private, gated or absent; is HF_TOKEN set to "
+        "a token that may read it?",
+        what, head.status);
   return fail(Error::io, "{}: {}", what, outcome.problem);
 }
 

@@ -88,6 +88,7 @@ Transfer::Transfer(Net& net, TransferOptions options, Sink sink, HubClock::Time 
   curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);  // a connection a range
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, kConnectTimeout_s);
   curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // those of a proxy
   curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 512L << 10);
   curl_easy_setopt(easy, CURLOPT_USERAGENT, (std::string("mummu/") + kVersion).c_str());
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
@@ -110,7 +111,8 @@ Transfer::~Transfer() {
 }
 
 void Transfer::launch() {
-  head_ = {.linked_size = head_.linked_size, .etag = head_.linked_size < 0 ? "" : head_.etag,
+  head_ = {.linked_size = head_.linked_size,
+           .etag = head_.linked_size < 0 ? "" : head_.etag,
            .commit = head_.commit};
   header_bytes_ = 0;
   curl_easy_setopt(easy_, CURLOPT_URL, url_.c_str());
@@ -218,7 +220,8 @@ Outcome Transfer::judge_status() const {
 Outcome Transfer::judge(int code) const {
   if (stopped_) return {Outcome::Kind::stopped, false, ""};
   if (headers_too_long_)
-    return refused(fmt::format("the answer's headers are longer than {} kB", kMaxHeaderBytes >> 10));
+    return refused(
+        fmt::format("the answer's headers are longer than {} kB", kMaxHeaderBytes >> 10));
   switch (code) {
     case CURLE_OK:
       return judge_status();

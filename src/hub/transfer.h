@@ -27,11 +27,11 @@ struct TransferOptions {
 // What the answer's headers said; of the last answer, but the linked_ ones of any on the way.
 struct AnswerHead {
   int status = 0;
-  int64_t length = -1;         // of this answer's body; -1: not said
+  int64_t length = -1;                         // of this answer's body; -1: not said
   int64_t range_begin = -1, range_total = -1;  // Content-Range
-  int64_t linked_size = -1;    // X-Linked-Size: of the file behind a redirect
-  std::string etag{};          // X-Linked-Etag, else ETag; without quotes and W/
-  std::string commit{};        // X-Repo-Commit
+  int64_t linked_size = -1;                    // X-Linked-Size: of the file behind a redirect
+  std::string etag{};                          // X-Linked-Etag, else ETag; without quotes and W/
+  std::string commit{};                        // X-Repo-Commit
   int64_t retry_after_s = -1;
 };
 

@@ -187,10 +187,13 @@ class Handler(BaseHTTPRequestHandler):
 
     def route(self, path):
         api = re.fullmatch(r"/api/models/([^/]+/[^/]+)(?:/revision/(.+))?", path)
+        tree = re.fullmatch(r"/api/models/([^/]+/[^/]+)/tree/([^/]+)", path)
         file = re.fullmatch(r"/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path)
         plain = re.fullmatch(r"/(?:blob|plain)/(.+)", path)
         if api:
             self.serve_listing(api[1], api[2] or "main")
+        elif tree and (self.server.hub.root / tree[1]).is_dir():
+            self.serve_tree(tree[1])
         elif file:
             self.serve_resolve(file[1], file[2], file[3])
         elif plain and (self.server.hub.root / plain[1]).is_file():
@@ -208,6 +211,16 @@ class Handler(BaseHTTPRequestHandler):
         answer = {"id": repository, "modelId": repository, "sha": commit, "private": False, "tags": [], "downloads": 0, "likes": 0,
                   "siblings": hub.siblings(repository)}  # fmt: skip
         body = json.dumps(answer).encode()
+        self.send_body(200, len(body), {"Content-Type": "application/json"}, body)
+
+    def serve_tree(self, repository):
+        """The listing in the form that newer versions of huggingface_hub ask for."""
+        files = []
+        for entry in self.server.hub.siblings(repository):
+            files.append({"type": "file", "oid": entry["blobId"], "size": entry["size"], "path": entry["rfilename"]})
+            if "lfs" in entry:
+                files[-1]["lfs"] = {"oid": entry["lfs"]["sha256"], "size": entry["size"], "pointerSize": 134}
+        body = json.dumps(files).encode()
         self.send_body(200, len(body), {"Content-Type": "application/json"}, body)
 
     def serve_resolve(self, repository, revision, name):
