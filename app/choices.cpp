@@ -33,6 +33,7 @@ void LoadChoice::add_to(CLI::App& command) {
   command.add_option("--quantize", quantize, "Turn F32, F16 and BF16 matrices into q8_0 or q4_0")
       ->transform(CLI::CheckedTransformer(types))
       ->type_name("TYPE");
+  command.add_flag("-y,--yes", yes, "Download a model that is not here without asking");
 }
 
 void EngineChoice::add_to(CLI::App& command) {
@@ -84,7 +85,7 @@ LogSink warnings() {
 }
 
 Model load_model(const std::string& name, const Device& device, const LoadChoice& choice) {
-  const std::string path = find_model(name);
+  const std::string path = find_model(name, choice.yes);
   LoadOptions options{.log = warnings()};
   options.quantize = choice.quantize;
   const bool terminal = isatty(STDERR_FILENO) != 0;

@@ -1,9 +1,10 @@
 #pragma once
 
 // The models on this machine: what is there and whole, how much room it takes, whether its bytes
-// are still right, and how it goes away. The store is the Hugging Face hub's own cache folder, which
-// Python shares. No function follows a link out of it; an absent store is an empty one. Values may
-// be used by one thread at a time; downloads in other processes are respected by their locks.
+// are still right, and how it goes away. The store is the Hugging Face hub's own cache folder,
+// which Python shares. No function follows a link out of it; an absent store is an empty one.
+// Values may be used by one thread at a time; downloads in other processes are respected by their
+// locks.
 
 #include <cstdint>
 #include <functional>
@@ -40,8 +41,8 @@ struct StoreUse {
 
 // What a verification found.
 struct Verified {
-  int64_t files = 0, bytes = 0;  // whose hash is right now
-  int64_t plain = 0;             // files without a known hash
+  int64_t files = 0, bytes = 0;       // whose hash is right now
+  int64_t plain = 0;                  // files without a known hash
   std::vector<std::string> healed{};  // were wrong and were fetched again
 };
 
@@ -67,7 +68,8 @@ class MUMMU_API ModelStore {
   Result<int64_t> remove(const std::string& name);
 
   // Hashes a model again. What is wrong is removed and, unless offline, fetched once more.
-  //   errors   invalid, not_found, corrupt (offline, or wrong again), cancelled, those of download()
+  //   errors   invalid, not_found, corrupt (offline, or wrong again), cancelled, those of
+  //   download()
   Result<Verified> verify(const std::string& name, const OnVerify& on_progress = {});
 
   const std::string& folder() const { return options_.store; }

@@ -58,7 +58,7 @@ class ModelPull {
   RepositoryFolder folder_;
   Stage stage_ = Stage::begin;
   std::unique_ptr<Transfer> question_{};
-  Retry retry_;
+  Retry retry_{Retry::kUnreachableAttempts};
   std::string answer_{};
   bool answer_too_long_ = false;
   std::string commit_{}, main_{};

@@ -23,10 +23,8 @@ std::string hash_of(const fs::path& content) {
 }
 
 StoredModel stored(const RepositoryFolder& folder, const Installed& found, std::string name) {
-  StoredModel model{.name = std::move(name),
-                    .revision = found.commit,
-                    .path = found.path,
-                    .bytes = found.bytes};
+  StoredModel model{
+      .name = std::move(name), .revision = found.commit, .path = found.path, .bytes = found.bytes};
   const auto links = hub::links_to_content(folder);
   for (const std::string& file : found.files) {
     const fs::path content = hub::content_of(folder, found.commit, file);
@@ -154,7 +152,8 @@ Result<int64_t> ModelStore::remove(const std::string& text) {
     const int64_t freed = hub::content_bytes(folder) + hub::part_bytes(folder);
     std::error_code error;
     fs::remove_all(folder.path(), error);  // removes links, never what they lead to
-    if (error) return fail(Error::io, "{}: cannot remove: {}", folder.path().string(), error.message());
+    if (error)
+      return fail(Error::io, "{}: cannot remove: {}", folder.path().string(), error.message());
     return freed;
   }
   const auto found = hub::find_installed(options_.store, name);
@@ -172,8 +171,8 @@ Result<Verified> ModelStore::verify(const std::string& text, const OnVerify& on_
   discard(folder, found->commit, damage.files);
   const std::string wrong = joined(damage.files);
   if (options_.offline)
-    return fail(Error::corrupt, "{}: {}: the bytes were not those of the hub and were removed", text,
-                wrong);
+    return fail(Error::corrupt, "{}: {}: the bytes were not those of the hub and were removed",
+                text, wrong);
   if (name.url.empty()) name.revision = found->commit;
   MUMMU_TRY(download(to_string(name), options_));
   found = hub::find_installed(options_.store, name);

@@ -9,6 +9,7 @@
 #include "hub/folder.h"
 #include "hub/hash.h"
 #include "hub/listing.h"
+#include "hub/test/fake_hub.h"
 #include "hub/text.h"
 #include "mummu/hub.h"
 
@@ -39,6 +40,13 @@ TEST(HubName, the_catalog_knows_the_default_model_and_its_quantisations) {
   ASSERT_TRUE(quant);
   EXPECT_EQ(to_string(*quant), "Qwen/Qwen3-4B-GGUF:q4_k_m");
   EXPECT_EQ(parse_name("all-minilm-l6-v2:q4_k_m").error().code, Error::not_found);
+}
+
+TEST(HubName, the_catalog_and_the_script_mean_the_same_default_model) {
+  const std::string script = test::read_file(MUMMU_SOURCE_DIR "/tool/fetch_models.sh");
+  const auto name = parse_name("smollm2-135m-instruct");
+  for (const std::string& part : {name->repository, name->revision, name->file, name->sha256})
+    EXPECT_NE(script.find("=" + part + "\n"), std::string::npos) << part;
 }
 
 TEST(HubName, every_catalog_entry_is_sound) {

@@ -35,7 +35,7 @@ Result<void> Retry::after(const Outcome& outcome, const AnswerHead& head, const 
   ++failures_;
   if (outcome.unreachable) ++unreachable_;
   const auto code = head.status == 429 ? Error::busy : Error::io;
-  if (unreachable_ >= kUnreachableAttempts)
+  if (unreachable_ >= unreachable_attempts_)
     return fail(code, "{}: the hub is out of reach: {}", what, outcome.problem);
   if (failures_ >= kAttempts)
     return fail(code, "{}: {}, {} times in a row", what, outcome.problem, failures_);

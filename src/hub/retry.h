@@ -17,8 +17,12 @@ namespace mummu::hub {
 class Retry {
  public:
   static constexpr int kAttempts = 8;             // in a row without progress
-  static constexpr int kUnreachableAttempts = 2;  // without a connection: two times 8 s
+  static constexpr int kUnreachableAttempts = 2;  // of a hub that was never reached: two times 8 s
   static constexpr int64_t kMaxWait_s = 300;      // that a hub may ask for
+
+  // `unreachable_attempts`: how often no connection may come about in a row.
+  explicit Retry(int unreachable_attempts = kAttempts)
+      : unreachable_attempts_(unreachable_attempts) {}
 
   // Plans the next attempt, or says why there is none.
   //   errors   io, busy (429), invalid (401, 403), not_found (404)
@@ -32,7 +36,7 @@ class Retry {
  private:
   std::chrono::milliseconds backoff();
 
-  int failures_ = 0, unreachable_ = 0;
+  int unreachable_attempts_, failures_ = 0, unreachable_ = 0;
   HubClock::Time next_{};
   std::string note_{};
   std::minstd_rand random_{std::random_device()()};

@@ -138,7 +138,8 @@ Result<int64_t> remove_files(const RepositoryFolder& folder, const std::string& 
   std::vector<fs::path> contents;
   std::error_code error;
   for (const std::string& file : files) {
-    const fs::path content = content_of(folder, commit, file), name = folder.snapshot(commit) / file;
+    const fs::path content = content_of(folder, commit, file),
+                   name = folder.snapshot(commit) / file;
     if (content.empty() || !fs::remove(name, error)) continue;
     contents.push_back(content);
     remove_empty(name.parent_path(), folder.snapshots());
@@ -149,7 +150,8 @@ Result<int64_t> remove_files(const RepositoryFolder& folder, const std::string& 
     const int64_t bytes = size_of(content);
     if (!used.contains(content) && fs::remove(content, error)) freed += bytes;
   }
-  if (error) return fail(Error::io, "{}: cannot remove: {}", folder.path().string(), error.message());
+  if (error)
+    return fail(Error::io, "{}: cannot remove: {}", folder.path().string(), error.message());
   remove_stale_refs(folder);
   return freed;
 }
