@@ -130,7 +130,7 @@ LoadTimes time_load(const std::string& path, const Device& device, Quantize quan
 
 void BenchCommand::run_load() {
   Device opened = device.open();
-  const std::string path = find_model(model);
+  const std::string path = find_model(model, load.yes);
   const ModelInfo info = take(Model::inspect(path, opened, {.quantize = load.quantize}));
   pread_gbps(info.files);  // brings all of them into the page cache
   std::vector<double> cache, weights, seconds, ratios;

@@ -62,7 +62,7 @@ void add_check(CLI::App& app) {
   load->add_to(*sub);
   sub->callback([path, context, load] {
     Device device = take(open_device("cpu"));
-    const std::string found = find_model(*path);
+    const std::string found = find_model(*path, load->yes);
     const LoadOptions options = load->options();
     const auto vectors = Embedder::inspect(found, device, options);
     const ModelInfo info = vectors ? vectors->model : take(Model::inspect(found, device, options));

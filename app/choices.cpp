@@ -34,6 +34,7 @@ void LoadChoice::add_to(CLI::App& command) {
   command.add_option("--quantize", quantize, "Turn F32, F16 and BF16 matrices into q8_0 or q4_0")
       ->transform(CLI::CheckedTransformer(types))
       ->type_name("TYPE");
+  command.add_flag("-y,--yes", yes, "Download a model that is not here without asking");
 }
 
 void EngineChoice::add_to(CLI::App& command) {
@@ -99,7 +100,7 @@ void end_progress_line() {
 }
 
 Model load_model(const std::string& name, const Device& device, const LoadChoice& choice) {
-  auto model = Model::load(find_model(name), device, choice.options());
+  auto model = Model::load(find_model(name, choice.yes), device, choice.options());
   end_progress_line();
   return take(std::move(model));
 }

@@ -42,9 +42,10 @@ struct DeviceChoice {
   Device open() const;
 };
 
-// --quantize.
+// --quantize and --yes.
 struct LoadChoice {
   Quantize quantize = Quantize::none;
+  bool yes = false;  // download what is missing without asking
 
   void add_to(CLI::App& command);
   // With warnings on stderr, each line once, a progress line where that is a terminal, and Ctrl-C.
@@ -68,8 +69,9 @@ struct SamplingChoice {
   void add_to(CLI::App& command);
 };
 
-// The path of a model that was named by a path or by a known name.
-std::string find_model(const std::string& name);
+// The path of a model: a local path, or a name of the store. What is missing is downloaded with
+// `yes`, or after asking on a terminal.
+std::string find_model(const std::string& name, bool yes = false);
 
 // Loads with a progress line on a terminal.
 Model load_model(const std::string& name, const Device& device, const LoadChoice& choice);
@@ -101,5 +103,7 @@ void add_detokenize(CLI::App& app);
 void add_template(CLI::App& app);
 void add_chat(CLI::App& app);
 void add_embed(CLI::App& app);
+void add_pull(CLI::App& app);
+void add_store(CLI::App& app);
 
 }  // namespace mummu::app

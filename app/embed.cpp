@@ -69,7 +69,7 @@ void EmbedCommand::run() {
   if (!input.empty()) read_input();
   if (texts.empty() && input.empty()) fail("no text: give texts, or a file with --input");
   const Device opened = device.open();
-  auto loaded = Embedder::load(find_model(model), opened, load.options());
+  auto loaded = Embedder::load(find_model(model, load.yes), opened, load.options());
   end_progress_line();
   Embedder embedder = take(std::move(loaded));
   EmbedOptions options{.prompt_name = prompt_name};

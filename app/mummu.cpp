@@ -26,6 +26,8 @@ int main(int argc, char** argv) {
   add_chat(app);
   add_batch(app);
   add_embed(app);
+  add_pull(app);
+  add_store(app);
   add_devices(app);
   add_check(app);
   add_logits(app);

@@ -15,6 +15,9 @@ install(FILES ${PROJECT_BINARY_DIR}/mummu-config.cmake ${PROJECT_BINARY_DIR}/mum
 
 # A static library says itself what it needs; a shared one brings that along.
 set(mummu_private_requires "fmt, libpcre2-8, libutf8proc")
+if(MUMMU_HUB)
+  string(APPEND mummu_private_requires ", libcurl, libcrypto")
+endif()
 if(BUILD_SHARED_LIBS)
   set(mummu_requires "")
 else()

@@ -22,7 +22,7 @@ BELOW = {
     "model": ["base", "file", "text", "device", "layer"],
     "engine": ["base", "file", "text", "device", "layer", "model"],
     "async": ["base", "file", "text", "device", "layer", "model", "engine"],
-    "hub": ["base", "file", "text", "device", "layer", "model", "engine", "async"],
+    "hub": ["base", "file"],
     "server": [],  # built on the public headers alone
 }
 
@@ -34,7 +34,7 @@ PUBLIC = {
     "logits": "engine", "embed": "engine",
     "callback": "async", "pull": "async", "event_stream": "async", "resume": "async", "await": "async",
     "task": "async", "stream": "async", "worker": "async", "slot": "async", "load": "async",
-    "asio": "async", "hub": "hub",
+    "asio": "async", "hub": "hub", "model_store": "hub",
 }  # fmt: skip
 ONLY_PUBLIC = ["app", "example", "src/server"]  # see "mummu/..." and their own files
 
@@ -48,7 +48,7 @@ THIRD_PARTY = {
 }  # fmt: skip
 ONLY_IN_CPP = ["nlohmann", "boost", "curl", "openssl"]  # heavy or leaky: never in a header
 SYSTEM = re.compile(  # the platform's own: POSIX, Linux, compiler intrinsics
-    r"^(sys/|linux/|unistd\.h|malloc\.h|fcntl\.h|sched\.h|poll\.h|dirent\.h|signal\.h|pthread\.h|"
+    r"^(sys/|linux/|unistd\.h|malloc\.h|spawn\.h|fcntl\.h|sched\.h|poll\.h|dirent\.h|signal\.h|pthread\.h|"
     r"cpuid\.h|immintrin\.h|xmmintrin\.h|arm_neon\.h|cxxabi\.h|termios\.h|netdb\.h|arpa/|netinet/)"
 )
 STANDARD = re.compile(r"^[a-z_0-9]+$")  # <vector>, <cstdint>: the standard library has no suffix

@@ -42,6 +42,8 @@ group_build() {
   need_header libpcre2-dev pcre2.h
   need_header libutf8proc-dev utf8proc.h
   need_header libxxhash-dev xxhash.h
+  need_header libcurl4-openssl-dev curl/curl.h
+  need_header libssl-dev openssl/evp.h
 }
 
 group_test() {
@@ -52,6 +54,7 @@ group_test() {
   need_header libgmock-dev gmock/gmock.h
   need_header libboost1.81-dev boost/asio/bind_allocator.hpp
   need_program python3 python3
+  need_program openssl openssl
 }
 
 group_ci() {

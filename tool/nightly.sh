@@ -31,6 +31,12 @@ tool/python.sh tool/make_template_golden.py --check
 say "== injection, every token in every string of every template"
 MUMMU_EVERY=1 build/release/text_test --gtest_filter='ChatAttack.*'
 
+say "== downloads: 50 kills"
+MUMMU_KILLS=50 MUMMU_KILL_SEED=$RANDOM python3 app/hub_test.py build/release/app/mummu src/hub/test/fake_hub.py
+
+say "== a build without the hub has no trace of curl"
+tool/check_without_hub.sh build/without_hub
+
 say "== full-size shapes with random weights against transformers"
 read -ra reference <<<"${MUMMU_REFERENCE:-tool/python.sh --reference}"
 "${reference[@]}" tool/check_full_size.py build/release/app/mummu build/full_size
