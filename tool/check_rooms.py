@@ -43,7 +43,7 @@ THIRD_PARTY = {
     "fmt": None, "nlohmann": None,  # None: every room
     "xxhash.h": ["base", "engine"], "utf8proc.h": ["text"], "pcre2.h": ["text"],
     "curl": ["hub"], "boost": ["async", "server", "app", "example"],
-    "openssl": ["hub", "server"], "CLI": ["app"], "spdlog": ["app"], "editline": ["app"],
+    "openssl": ["hub", "server"], "CLI": ["app"], "spdlog": ["app"], "histedit.h": ["app"],
     "benchmark": ["bench"], "gtest": None, "gmock": None,
 }  # fmt: skip
 ONLY_IN_CPP = ["nlohmann", "boost", "curl", "openssl"]  # heavy or leaky: never in a header

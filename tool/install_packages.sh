@@ -38,7 +38,7 @@ group_build() {
   need_header nlohmann-json3-dev nlohmann/json.hpp
   need_header libfmt-dev fmt/core.h
   need_header libcli11-dev CLI/CLI.hpp
-  need_header libedit-dev editline/readline.h
+  need_header libedit-dev histedit.h
   need_header libpcre2-dev pcre2.h
   need_header libutf8proc-dev utf8proc.h
   need_header libxxhash-dev xxhash.h
