@@ -191,6 +191,7 @@ TEST(Drain, waits_for_the_thread_that_drives_a_lent_worker) {
   FakeWorker lent(Kind::lent, {}, {.max_events = 4});
   Stream stream = lent.submit(ask(300));
   std::jthread driver([&] { EXPECT_TRUE(lent.worker.run()); });  // returns when it is drained
+  wait_for([&] { return lent.worker.counts().steps > 0; });
   ASSERT_TRUE(lent.worker.drain());
   EXPECT_EQ(read_now(stream).size(), 300u);
 }

@@ -68,8 +68,8 @@ TEST(ModelSlot, the_old_one_is_dropped_before_the_new_is_loaded) {
       if (alive) --*alive;
     }
   };
+  std::atomic<int> alive = 0;  // the slot's last one still counts
   ModelSlot<Counted> slot;
-  std::atomic<int> alive = 0;
   const auto load = [&]() -> Result<Counted> {
     EXPECT_EQ(alive, 0);
     return Counted(&alive);

@@ -159,7 +159,6 @@ void Worker::State::handle(const std::shared_ptr<Channel>& channel) {
     const auto found = find_live(seat, tokens.id);
     retire(tokens);
     seat.live.erase(found);
-    publish();
   } else if (!tokens.paused()) {
     seat.engine.resume(tokens.id);
   }
@@ -183,8 +182,10 @@ void Worker::State::admit(const std::shared_ptr<TokenChannel>& channel) {
   channel->fire();
 }
 
+// Whoever sees that no stream is open (drain has returned) sees their pages back, too.
 void Worker::State::retire(TokenChannel& channel) {
   channel.stage = TokenChannel::Stage::gone;
+  publish();
   const Lock lock(mutex_);
   channel.seat->waiting -= channel.choices() - std::popcount(channel.started);
   closed_one();
