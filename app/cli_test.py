@@ -168,7 +168,7 @@ def terminal(folder):
     person = Terminal("chat", MODEL, "--max-tokens", "7000")
     person.wait_for("a prompt", "> ")
     person.type("Write a very long story about the sea\r")  # which the model never ends by itself
-    person.wait_for("an answer begins", "about the sea", more=40)
+    person.wait_for("an answer begins", "Once upon a time", more=40)
     person.type("\x03")
     person.wait_for("Ctrl-C stops the answer", "(stopped)")
     person.wait_for("a prompt again", "> ")
