@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -152,8 +153,10 @@ class Terminal:
             self.shown += part
 
     def leave(self):
-        """The exit code, once the program has ended."""
+        """The exit code, once the program has ended; a minute after the last sign of life it is killed."""
         while True:
+            if not select.select([self.fd], [], [], 60)[0]:
+                os.kill(self.pid, signal.SIGKILL)
             try:
                 if not os.read(self.fd, 65536):
                     break

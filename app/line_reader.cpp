@@ -12,19 +12,21 @@ namespace mummu::app {
 
 namespace {
 
-// While it lives Ctrl-C is a key and no signal: a signal that comes just before the wait for a key
-// would be lost.
-class InterruptKey {
+// While it lives Ctrl-C and Ctrl-D are keys and mean nothing to the terminal: libedit shows its
+// prompt before it takes the terminal over, and what they meant in between would be lost, as would
+// a signal just before the wait for a key.
+class KeyMode {
  public:
-  InterruptKey() {
+  KeyMode() {
     tcgetattr(STDIN_FILENO, &before_);
     termios now = before_;
-    now.c_cc[VINTR] = _POSIX_VDISABLE;
+    now.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    now.c_cc[VINTR] = now.c_cc[VEOF] = _POSIX_VDISABLE;
     tcsetattr(STDIN_FILENO, TCSADRAIN, &now);
   }
-  ~InterruptKey() { tcsetattr(STDIN_FILENO, TCSADRAIN, &before_); }
-  InterruptKey(const InterruptKey&) = delete;
-  InterruptKey& operator=(const InterruptKey&) = delete;
+  ~KeyMode() { tcsetattr(STDIN_FILENO, TCSADRAIN, &before_); }
+  KeyMode(const KeyMode&) = delete;
+  KeyMode& operator=(const KeyMode&) = delete;
 
  private:
   termios before_{};
@@ -86,7 +88,7 @@ std::optional<std::string> LineReader::next(const char* prompt) {
   }
   terminal_->prompt = prompt;
   terminal_->dropped = false;
-  const InterruptKey key;
+  const KeyMode keys;
   int length = 0;
   const char* typed = el_gets(terminal_->line, &length);
   if (!typed) {
