@@ -24,16 +24,22 @@ constexpr int64_t kBytes = 300'000;
 constexpr int kForever = 1'000'000;
 constexpr int64_t kPositions[] = {0, kBytes / 2, kBytes - 1};
 
-// Drives a download; when the hub has fallen silent, 31 s pass.
+// Drives a download; when the hub has fallen silent in a request, 31 s pass, and again if that
+// request is still its last one twenty rounds later: it may have been the last bytes that were
+// late.
 Result<Downloaded> download_with_stalls(HubBench& bench, const std::string& name) {
   auto pull = Download::start(name, bench.options);
   if (!pull) return std::move(pull).error();
-  int64_t last = -1;
+  int64_t last = -1, rounds = 0;
+  size_t requests = 0;  // when 31 s passed
   while (const DownloadProgress* progress = pull->next()) {
     const bool moved = std::exchange(last, progress->fetched) != last;
     const json log = moved ? json() : bench.hub.log();
-    if (!log.empty() && log.back().value("stalled", false))
-      bench.clock->advance(std::chrono::seconds(31));
+    if (log.empty() || !log.back().value("stalled", false)) continue;
+    if (log.size() == requests && ++rounds < 20) continue;
+    requests = log.size();
+    rounds = 0;
+    bench.clock->advance(std::chrono::seconds(31));
   }
   return pull->result();
 }
