@@ -165,7 +165,10 @@ double us_since_step() {
 }
 
 Task<void> time_all(Stream stream, Loop& loop, std::vector<double>& us) {
-  while (co_await stream.next(loop.executor())) us.push_back(us_since_step());
+  while (const Token* token = co_await stream.next(loop.executor())) {
+    (void)token;
+    us.push_back(us_since_step());
+  }
 }
 
 void latencies(const Device& device) {
