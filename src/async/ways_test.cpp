@@ -205,11 +205,7 @@ TEST_P(WayMatrix, every_row_gives_the_bits_of_the_callback_alone) {
 INSTANTIATE_TEST_SUITE_P(Families, WayMatrix,
                          testing::Values("llama/gqa", "qwen2/tied", "qwen3/wide", "lfm2/mixed",
                                          "olmoe/top8"),
-                         [](const auto& given) {
-                           std::string name = given.param;
-                           std::replace(name.begin(), name.end(), '/', '_');
-                           return name;
-                         });
+                         [](const auto& given) { return test::case_name(given.param); });
 
 // Each way alone and in a crowd, on one thread; under sanitizers one of them.
 TEST(WayMatrixReal, the_default_model_gives_the_bits_of_the_callback_alone) {

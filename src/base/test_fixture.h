@@ -3,6 +3,7 @@
 // For tests: fixtures that tool/fetch_models.sh --tests brings, and the one way to skip without
 // them.
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -23,6 +24,12 @@ inline std::string fixture(const std::string& name) { return fixture_folder() + 
 // golden/ of the source tree.
 inline std::string golden(const std::string& name) {
   return std::string(MUMMU_SOURCE_DIR) + "/golden/" + name;
+}
+
+// The name of a test's case over a checkpoint of golden/: "llama/gqa" becomes "llama_gqa".
+inline std::string case_name(std::string checkpoint) {
+  std::replace(checkpoint.begin(), checkpoint.end(), '/', '_');
+  return checkpoint;
 }
 
 }  // namespace mummu::test

@@ -115,11 +115,8 @@ TEST_P(TinyEmbedder, no_texts_give_no_vectors) {
   EXPECT_EQ(none.dimension, embedder.info().dimension);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, TinyEmbedder, testing::ValuesIn(kModels), [](const auto& given) {
-  std::string name = given.param;
-  std::replace(name.begin(), name.end(), '/', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Models, TinyEmbedder, testing::ValuesIn(kModels),
+                         [](const auto& given) { return test::case_name(given.param); });
 
 TEST_F(EmbedFolder, an_encoder_writes_no_text) {
   const auto model = Model::load(folder_.string(), device_);

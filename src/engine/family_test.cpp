@@ -67,11 +67,7 @@ INSTANTIATE_TEST_SUITE_P(Every, Family,
                          testing::Values("llama/gqa", "llama/llama3", "llama/yarn", "qwen2/tied",
                                          "qwen2/sharded", "qwen3/wide", "lfm2/mixed", "lfm2/untied",
                                          "olmoe/top8", "olmoe/normed", "olmoe/tied"),
-                         [](const auto& given) {
-                           std::string name = given.param;
-                           std::replace(name.begin(), name.end(), '/', '_');
-                           return name;
-                         });
+                         [](const auto& given) { return test::case_name(given.param); });
 
 // The tiny checkpoint with NaN in the embedding of one token, which the check after a load does not
 // see.

@@ -24,7 +24,7 @@ TEST(Download, a_model_of_several_files_comes_as_the_hub_has_it) {
   bench.expect_folder_model(*done);
   EXPECT_FALSE(fs::exists(fs::path(done->path) / "README.md"));
   EXPECT_EQ(done->bytes, done->fetched);
-  const fs::path folder = bench.store.path / "models--maker--folder-model";
+  const fs::path folder = bench.store.path("models--maker--folder-model");
   EXPECT_EQ(read_file(folder / "refs/main"), done->revision);
   EXPECT_EQ(done->path, (folder / "snapshots" / done->revision).string());
   EXPECT_TRUE(fs::is_symlink(fs::path(done->path) / "model.safetensors"));
@@ -146,14 +146,14 @@ TEST(Download, cancelling_at_any_byte_leaves_what_the_next_one_goes_on_with) {
   HubBench bench;
   constexpr int64_t kBytes = 6 << 20;
   const std::string content = bench.put_gguf(kBytes);
-  const fs::path blobs = bench.store.path / "models--maker--one-file/blobs";
+  const fs::path blobs = bench.store.path("models--maker--one-file/blobs");
   for (const int64_t stop_at : {int64_t{1}, int64_t{2 << 20}, kBytes - 1}) {
     const auto stopped = download(kGgufModel, bench.options, [&](const DownloadProgress& progress) {
       return progress.bytes < stop_at;
     });
     if (stopped) break;  // the last bytes came in one piece
     EXPECT_EQ(stopped.error().code, Error::cancelled);
-    EXPECT_EQ(hub::find_installed(bench.store.path, {.repository = kGgufModel}), std::nullopt);
+    EXPECT_EQ(hub::find_installed(bench.store.path(), {.repository = kGgufModel}), std::nullopt);
   }
   const auto done = download(kGgufModel, bench.options);
   ASSERT_TRUE(done) << done.error().message;

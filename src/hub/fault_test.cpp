@@ -45,7 +45,7 @@ Result<Downloaded> download_with_stalls(HubBench& bench, const std::string& name
 }
 
 void expect_nothing_installed(const HubBench& bench, const std::string& name) {
-  EXPECT_EQ(hub::find_installed(bench.store.path, {.repository = name}), std::nullopt);
+  EXPECT_EQ(hub::find_installed(bench.store.path(), {.repository = name}), std::nullopt);
 }
 
 void expect_clear(const Error& error, Error::Code code, const std::string& says) {
@@ -71,7 +71,7 @@ TEST(Fault, one_at_any_byte_is_overcome) {
       json more = kind;
       more.update({{"at", at}, {"host", "cdn"}});
       bench.hub.fault(kind.at("kind"), "m.gguf", more);
-      fs::remove_all(bench.store.path / "models--maker--one-file");
+      fs::remove_all(bench.store.path("models--maker--one-file"));
       const auto done = download(kGgufModel, bench.options);
       ASSERT_TRUE(done) << what << ": " << done.error().message;
       EXPECT_TRUE(read_file(done->path) == content) << what;
@@ -84,7 +84,7 @@ TEST(Fault, a_break_costs_no_byte_that_had_come) {
   for (const char* kind : {"cut", "reset"}) {
     bench.hub.clear();
     bench.hub.fault(kind, "m.gguf", {{"at", kBytes / 2}, {"host", "cdn"}});
-    fs::remove_all(bench.store.path / "models--maker--one-file");
+    fs::remove_all(bench.store.path("models--maker--one-file"));
     const auto done = download(kGgufModel, bench.options);
     ASSERT_TRUE(done) << done.error().message;
     EXPECT_LE(done->fetched, std::string(kind) == "cut" ? kBytes : 2 * kBytes) << kind;
@@ -97,7 +97,7 @@ TEST(Fault, a_hub_that_falls_silent_is_left_after_30_s_of_the_clock) {
   for (const int64_t at : kPositions) {
     bench.hub.clear();
     bench.hub.fault("stall", "m.gguf", {{"at", at}, {"host", "cdn"}});
-    fs::remove_all(bench.store.path / "models--maker--one-file");
+    fs::remove_all(bench.store.path("models--maker--one-file"));
     const auto before = bench.clock->now();
     const auto done = download_with_stalls(bench, kGgufModel);
     ASSERT_TRUE(done) << at << ": " << done.error().message;
@@ -114,7 +114,7 @@ TEST(Fault, ranges_that_break_go_on_where_each_stood) {
   for (const int64_t at : kPositions) {
     bench.hub.clear();
     bench.hub.fault("cut", "m.gguf", {{"at", at}, {"host", "cdn"}});
-    fs::remove_all(bench.store.path / "models--maker--one-file");
+    fs::remove_all(bench.store.path("models--maker--one-file"));
     const auto done = download(kGgufModel, bench.options);
     ASSERT_TRUE(done) << at << ": " << done.error().message;
     EXPECT_TRUE(read_file(done->path) == content) << at;
@@ -153,7 +153,7 @@ TEST(Fault, wrong_bytes_twice_are_corrupt_and_nothing_stays) {
     ASSERT_FALSE(done) << kind;
     expect_clear(done.error(), Error::corrupt, "m.gguf");
     expect_nothing_installed(bench, kGgufModel);
-    EXPECT_TRUE(fs::is_empty(bench.store.path / "models--maker--one-file/blobs")) << kind;
+    EXPECT_TRUE(fs::is_empty(bench.store.path("models--maker--one-file/blobs"))) << kind;
   }
 }
 
@@ -271,7 +271,7 @@ TEST(Fault, hostile_file_names_are_refused_and_nothing_is_written) {
     const auto done = download(kFolderModel, bench.options);
     ASSERT_FALSE(done) << name;
     expect_clear(done.error(), Error::corrupt, "file name");
-    EXPECT_TRUE(fs::is_empty(bench.store.path)) << name;
+    EXPECT_TRUE(fs::is_empty(bench.store.path())) << name;
   }
 }
 
@@ -317,7 +317,7 @@ TEST(Fault, a_part_that_was_tampered_with_is_found_out_and_fetched_again) {
     return progress.bytes < 2'000'000;
   });
   ASSERT_FALSE(stopped);
-  const fs::path blobs = bench.store.path / "models--maker--one-file/blobs";
+  const fs::path blobs = bench.store.path("models--maker--one-file/blobs");
   for (const auto& entry : fs::directory_iterator(blobs))
     if (entry.path().extension() == ".part") {
       std::string bytes = read_file(entry.path());

@@ -70,7 +70,7 @@ TEST(ModelStore, a_partial_download_is_no_model_but_takes_room) {
 TEST(ModelStore, a_snapshot_without_one_of_its_shards_is_no_model) {
   HubBench bench;
   bench.put_folder_model();
-  fs::remove(bench.hub.root.path / kFolderModel / "model.safetensors");
+  fs::remove(fs::path(bench.hub.root.path(kFolderModel)) / "model.safetensors");
   bench.hub.put_random(kFolderModel, "model-00001-of-00002.safetensors", 5000);
   bench.hub.put_random(kFolderModel, "model-00002-of-00002.safetensors", 5000);
   bench.hub.put(kFolderModel, "model.safetensors.index.json",
@@ -91,7 +91,7 @@ TEST(ModelStore, a_snapshot_that_python_has_not_finished_is_no_model) {
   const auto done = download(kFolderModel, bench.options);
   ASSERT_TRUE(done);
   const fs::path tree =
-      bench.store.path / "models--maker--folder-model/trees" / (done->revision + ".json");
+      fs::path(bench.store.path("models--maker--folder-model/trees")) / (done->revision + ".json");
   const std::string names = R"("config.json": {}, "tokenizer.json": {}, "model.safetensors": {})";
   const ModelStore store(bench.options);
   write_file(tree, R"({"files": {"README.md": {}, )" + names + "}}");
@@ -124,47 +124,47 @@ TEST(ModelStore, removing_a_repository_removes_its_folder_and_nothing_else) {
   ASSERT_TRUE(download(kGgufModel, bench.options));
   ModelStore store(bench.options);
   EXPECT_GT(store.remove(kFolderModel).value(), 200'000);
-  EXPECT_FALSE(fs::exists(bench.store.path / "models--maker--folder-model"));
+  EXPECT_FALSE(fs::exists(bench.store.path("models--maker--folder-model")));
   EXPECT_EQ(store.list().size(), 1u);
 }
 
 TEST(ModelStore, no_name_removes_anything_outside) {
   HubBench bench;
-  test::TemporaryFolder outside;
-  write_file(outside.path / "blobs/kept", "kept");
+  test::TempFolder outside;
+  write_file(outside.path("blobs/kept"), "kept");
   ModelStore store(bench.options);
   for (const char* name : {"..", "../x", "/", "a/../../b", "*", "maker/*", "", "models--a--b"})
     EXPECT_FALSE(store.remove(name)) << name;
-  fs::create_directory_symlink(outside.path, bench.store.path / "models--maker--link");
+  fs::create_directory_symlink(outside.path(), bench.store.path("models--maker--link"));
   EXPECT_EQ(store.remove("maker/link").error().code, Error::invalid);
-  fs::create_directories(bench.store.path / "models--maker--inner");
-  fs::create_directory_symlink(outside.path / "blobs",
-                               bench.store.path / "models--maker--inner/blobs");
+  fs::create_directories(bench.store.path("models--maker--inner"));
+  fs::create_directory_symlink(outside.path("blobs"),
+                               bench.store.path("models--maker--inner/blobs"));
   EXPECT_EQ(store.remove("maker/inner").error().code, Error::invalid);
-  EXPECT_EQ(read_file(outside.path / "blobs/kept"), "kept");
+  EXPECT_EQ(read_file(outside.path("blobs/kept")), "kept");
 }
 
 TEST(ModelStore, a_link_that_leaves_the_store_is_no_model) {
   HubBench bench;
-  test::TemporaryFolder outside;
-  write_file(outside.path / "m.gguf", "somebody's file");
+  test::TempFolder outside;
+  write_file(outside.path("m.gguf"), "somebody's file");
   const std::string commit(40, 'c');
-  const fs::path folder = bench.store.path / "models--maker--sly";
+  const fs::path folder = bench.store.path("models--maker--sly");
   write_file(folder / "refs/main", commit);
   fs::create_directories(folder / "snapshots" / commit);
-  fs::create_symlink(outside.path / "m.gguf", folder / "snapshots" / commit / "m.gguf");
+  fs::create_symlink(outside.path("m.gguf"), folder / "snapshots" / commit / "m.gguf");
   ModelStore store(bench.options);
   EXPECT_TRUE(store.list().empty());
   EXPECT_FALSE(store.find("maker/sly"));
   ASSERT_TRUE(store.remove("maker/sly"));
-  EXPECT_EQ(read_file(outside.path / "m.gguf"), "somebody's file");
+  EXPECT_EQ(read_file(outside.path("m.gguf")), "somebody's file");
 }
 
 TEST(ModelStore, removing_waits_for_nobody_who_downloads) {
   HubBench bench;
   bench.put_gguf(5000);
   ASSERT_TRUE(download(kGgufModel, bench.options));
-  const fs::path locks = bench.store.path / ".locks/models--maker--one-file";
+  const fs::path locks = bench.store.path(".locks/models--maker--one-file");
   hub::FileLock lock;
   ASSERT_TRUE(lock.try_take(locks / "other.lock").value());
   ModelStore store(bench.options);

@@ -164,11 +164,7 @@ TEST_P(Bert, a_sequence_gives_the_same_bits_in_any_company) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, Bert, testing::Values("bert/mean", "bert/whole"),
-                         [](const auto& given) {
-                           std::string name = given.param;
-                           std::replace(name.begin(), name.end(), '/', '_');
-                           return name;
-                         });
+                         [](const auto& given) { return test::case_name(given.param); });
 
 json plain() {
   return json::parse(R"({

@@ -148,11 +148,7 @@ INSTANTIATE_TEST_SUITE_P(Families, Tiny,
                                          "qwen2/tied", "qwen2/sharded", "qwen3/wide", "qwen3/tied",
                                          "lfm2/mixed", "lfm2/untied", "olmoe/top8", "olmoe/normed",
                                          "olmoe/tied"),
-                         [](const auto& given) {
-                           std::string name = given.param;
-                           std::replace(name.begin(), name.end(), '/', '_');
-                           return name;
-                         });
+                         [](const auto& given) { return test::case_name(given.param); });
 
 }  // namespace
 }  // namespace mummu

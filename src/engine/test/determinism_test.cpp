@@ -374,11 +374,7 @@ TEST_P(Determinism, a_prefix_hits_at_every_page) {
 INSTANTIATE_TEST_SUITE_P(Families, Determinism,
                          testing::Values("llama/gqa", "qwen2/tied", "qwen3/wide", "lfm2/mixed",
                                          "olmoe/top8"),
-                         [](const auto& given) {
-                           std::string name = given.param;
-                           std::replace(name.begin(), name.end(), '/', '_');
-                           return name;
-                         });
+                         [](const auto& given) { return test::case_name(given.param); });
 
 TEST(DeterminismReal, rows_of_the_matrix_on_the_default_model_give_the_same_bits) {
   const std::string path = fixture("SmolLM2-135M-Instruct.Q4_1.gguf");

@@ -17,7 +17,7 @@ inline constexpr const char* kGgufModel = "maker/one-file";
 struct HubBench {
   explicit HubBench(const std::string& tls_name = "") : hub(tls_name) {
     options.endpoint = hub.url;
-    options.store = store.path.string();
+    options.store = store.path();
     if (!tls_name.empty()) options.ca_file = hub.ca;
     options.clock = clock;
   }
@@ -37,7 +37,7 @@ struct HubBench {
   }
 
   FakeHub hub;
-  TemporaryFolder store;
+  TempFolder store;
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
   HubOptions options;
   std::map<std::string, std::string> files;

@@ -16,13 +16,6 @@ extern char** environ;
 
 namespace mummu::test {
 
-TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "mummu-hub-XXXXXX").string();
-  path = ::mkdtemp(pattern.data());
-}
-
-TemporaryFolder::~TemporaryFolder() { std::filesystem::remove_all(path); }
-
 FakeHub::FakeHub(const std::string& tls_name) {
   int to[2], from[2];
   if (::pipe2(to, O_CLOEXEC) != 0 || ::pipe2(from, O_CLOEXEC) != 0) std::abort();
@@ -30,7 +23,7 @@ FakeHub::FakeHub(const std::string& tls_name) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, to[0], 0);
   posix_spawn_file_actions_adddup2(&actions, from[1], 1);
-  std::string script = MUMMU_SOURCE_DIR "/src/hub/test/fake_hub.py", folder = root.path.string();
+  std::string script = MUMMU_SOURCE_DIR "/src/hub/test/fake_hub.py", folder = root.path();
   std::vector<std::string> words = {"python3", script, folder};
   if (!tls_name.empty()) words.insert(words.end(), {"--tls", tls_name});
   std::vector<char*> arguments;
@@ -86,7 +79,7 @@ void FakeHub::clear() { command({{"cmd", "clear"}}); }
 
 std::string FakeHub::put(const std::string& repository, const std::string& file,
                          std::string content) {
-  write_file(root.path / repository / file, content);
+  write_file(root.path(repository + "/" + file), content);
   return content;
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "file/test_writer.h"
 #include "mummu/hub.h"
 
 namespace mummu::test {
@@ -20,16 +21,6 @@ class ManualClock : public HubClock {
 
  private:
   Time now_{std::chrono::hours(1)};
-};
-
-// A folder that is removed with its owner.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::filesystem::path path;
 };
 
 class FakeHub {
@@ -51,7 +42,7 @@ class FakeHub {
   void clear();
 
   std::string url, cdn, ca;
-  TemporaryFolder root;
+  TempFolder root;
 
  private:
   std::string read_line();
