@@ -186,9 +186,8 @@ class Rows {
 };
 
 std::vector<Row> rows_to_run() {
-  const char* asked = std::getenv("MUMMU_MATRIX");
-  if (asked && std::string_view(asked) == "all") return all_rows(way_factors());
-  return pairwise_rows(1, way_factors());
+  auto rows = asked_rows(way_factors());
+  return rows.empty() ? pairwise_rows(1, way_factors()) : rows;
 }
 
 class WayMatrix : public testing::TestWithParam<const char*> {};

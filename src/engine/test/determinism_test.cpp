@@ -1,5 +1,6 @@
 // The determinism matrix (matrix.h) on tiny checkpoints of every family, and a few rows on the
-// default model. MUMMU_MATRIX=all runs every cell (tool/nightly.sh), else a pairwise table.
+// default model. MUMMU_MATRIX (matrix.h) says which cells run (tool/nightly.sh: all), else a
+// pairwise table.
 
 #include <gtest/gtest.h>
 
@@ -339,9 +340,9 @@ class Checkpoint {
 };
 
 std::vector<Row> rows_to_run() {
-  const char* asked = std::getenv("MUMMU_MATRIX");
-  if (asked && std::string_view(asked) == "all") return all_rows();
-  auto rows = pairwise_rows(1);
+  auto rows = asked_rows();
+  if (!rows.empty()) return rows;
+  rows = pairwise_rows(1);
   if (kSanitized) return rows;
   for (const Row& row : pairwise_rows(2)) rows.push_back(row);
   return rows;

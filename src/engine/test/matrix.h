@@ -49,4 +49,8 @@ std::vector<Row> pairwise_rows(uint64_t seed, const std::vector<Factor>& factors
 // Every combination.
 std::vector<Row> all_rows(const std::vector<Factor>& factors = kFactors);
 
+// What MUMMU_MATRIX asks for: all rows ("all"), or the K-th of N equal parts of them ("K/N", K from
+// 0), so that many cores share the work. None: it asks for nothing.
+std::vector<Row> asked_rows(const std::vector<Factor>& factors = kFactors);
+
 }  // namespace mummu::test

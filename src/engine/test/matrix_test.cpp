@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <set>
+#include <stdexcept>
+#include <string_view>
 
 #include "engine/test/random.h"
 
@@ -88,6 +92,18 @@ std::vector<Row> all_rows(const std::vector<Factor>& factors) {
       }
     rows = std::move(longer);
   }
+  return rows;
+}
+
+std::vector<Row> asked_rows(const std::vector<Factor>& factors) {
+  const char* asked = std::getenv("MUMMU_MATRIX");
+  if (!asked) return {};
+  size_t part = 0, parts = 1;
+  if (asked != std::string_view("all") && std::sscanf(asked, "%zu/%zu", &part, &parts) != 2)
+    throw std::invalid_argument("MUMMU_MATRIX: expected all or K/N");
+  const auto all = all_rows(factors);
+  std::vector<Row> rows;
+  for (size_t i = part; i < all.size(); i += parts) rows.push_back(all[i]);
   return rows;
 }
 
