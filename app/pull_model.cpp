@@ -96,7 +96,9 @@ bool is_wanted(const std::string& name, Ask ask, int64_t bytes) {
 
 Downloaded pull_model(const std::string& name, Ask ask, bool json) {
   watch_interrupt();
-  Download pull = take(Download::start(name));
+  HubOptions options = hub_options();
+  options.hash_thread = true;
+  Download pull = take(Download::start(name, options));
   Meter meter(name, json);
   bool asked = false;
   while (const DownloadProgress* progress = pull.next()) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Downloads one file from a hub on loopback with Mummu, with curl and, where it can be imported, with
 huggingface_hub, in turns; prints the best rate of each and its ratio to curl's. Mummu and huggingface_hub end with the file in a
-store, Mummu with its sha256 checked and its bytes on the disk; curl does neither.
+store, Mummu with its sha256 checked and its bytes on the disk; curl does neither, "curl, openssl" hashes what comes, beside it.
 
-    bench/download.py build/release/app/mummu [--megabytes 1000] [--rounds 5]
+    bench/download.py build/release/app/mummu [--megabytes 1000] [--rounds 5] [--folder FOLDER]
 """
 
 import argparse
@@ -33,6 +33,7 @@ def ways(binary, url, folder):
     python = "from huggingface_hub import hf_hub_download; hf_hub_download('maker/large', 'm.gguf')"
     found = {
         "curl": ["curl", "-sSfL", "-o", str(folder / "out"), large],
+        "curl, openssl": ["sh", "-c", f"curl -sSfL {large} | tee {folder}/out | openssl dgst -sha256"],
         "mummu": [binary, "pull", REPOSITORY],
         "huggingface_hub": [sys.executable, "-c", python],
     }
@@ -46,8 +47,9 @@ def main():
     parser.add_argument("binary")
     parser.add_argument("--megabytes", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--folder", help="where the files lie; default: the system's temporary folder")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(dir=asked.folder) as name:
         folder = Path(name)
         write_file(folder / "hub" / REPOSITORY / "m.gguf", asked.megabytes)
         hub = subprocess.Popen([sys.executable, FAKE_HUB, folder / "hub"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -47,7 +47,8 @@ struct HubOptions {
   bool offline = false;               // no request at all
   int files = 4;                      // at once
   int connections = 4;                // ranges of one large file at once
-  int64_t range_bytes = 32 << 20;     // a file gets another connection for every so many bytes
+  int64_t range_bytes = 32 << 20;     // of a range, more for files with more than 32 of them
+  bool hash_thread = false;           // a thread for each file in progress, which hashes it
   std::shared_ptr<HubClock> clock{};  // null: the machine's
 };
 

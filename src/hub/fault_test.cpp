@@ -157,6 +157,27 @@ TEST(Fault, wrong_bytes_twice_are_corrupt_and_nothing_stays) {
   }
 }
 
+TEST(Fault, a_thread_that_hashes_sees_the_same) {
+  HubBench bench;
+  bench.options.hash_thread = true;
+  bench.options.range_bytes = 100'000;
+  const std::string content = bench.put_gguf(kBytes);
+  for (const char* kind : {"flip", "cut", "reset"}) {
+    bench.hub.clear();
+    bench.hub.fault(kind, "m.gguf", {{"at", kBytes / 2}, {"host", "cdn"}});
+    fs::remove_all(bench.store.path("models--maker--one-file"));
+    const auto done = download(kGgufModel, bench.options);
+    ASSERT_TRUE(done) << kind << ": " << done.error().message;
+    EXPECT_TRUE(read_file(done->path) == content) << kind;
+    EXPECT_EQ(done->fetched, kind == std::string_view("flip") ? 2 * kBytes : kBytes) << kind;
+  }
+  bench.hub.fault("flip", "m.gguf", {{"at", 0}, {"times", kForever}, {"host", "cdn"}});
+  fs::remove_all(bench.store.path("models--maker--one-file"));
+  const auto refused = download(kGgufModel, bench.options);
+  ASSERT_FALSE(refused);
+  expect_clear(refused.error(), Error::corrupt, "m.gguf");
+}
+
 TEST(Fault, wrong_bytes_in_a_small_file_are_seen_by_its_git_id) {
   HubBench bench;
   bench.put_folder_model();

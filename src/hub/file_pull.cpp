@@ -45,8 +45,15 @@ Result<bool> FilePull::turn(HubClock::Time now) {
   return stage_ == Stage::done;
 }
 
+// Whoever was killed between the file's name and the end may have left the map of its part.
+bool FilePull::is_here() const {
+  if (file_.etag.empty() || !has_size(folder_.blob(file_.etag), file_.size)) return false;
+  PartFile::remove_remains(folder_.part(part_name()));
+  return true;
+}
+
 Result<bool> FilePull::take_lock(HubClock::Time now) {
-  if (!file_.etag.empty() && has_size(folder_.blob(file_.etag), file_.size)) {
+  if (is_here()) {
     stage_ = Stage::done;
     return true;
   }
@@ -57,7 +64,7 @@ Result<bool> FilePull::take_lock(HubClock::Time now) {
     lock_again_ = now + kLockPause;
     return false;
   }
-  if (!file_.etag.empty() && has_size(folder_.blob(file_.etag), file_.size)) {
+  if (is_here()) {
     lock_.release();
     stage_ = Stage::done;
     return true;
@@ -71,42 +78,59 @@ std::string FilePull::part_name() const {
   return file_.etag.empty() ? sha256_hex(file_.url) : file_.etag;
 }
 
+// Ranges follow each other and are begun in their order, so that the hash keeps up.
 Result<void> FilePull::open_part() {
-  const int64_t wanted = 1 + file_.size / std::max<int64_t>(1, options_.range_bytes);
-  const int ranges = static_cast<int>(std::min<int64_t>(std::max(1, options_.connections), wanted));
+  const int64_t ranges =
+      options_.connections == 1 ? 1 : 1 + (file_.size - 1) / options_.range_bytes;
   MUMMU_TRY(PartFile part, PartFile::open(folder_.part(part_name()), file_.size,
-                                          Hash::kind_of(file_.etag), ranges));
+                                          {.hash = Hash::kind_of(file_.etag),
+                                           .hash_thread = options_.hash_thread,
+                                           .ranges = ranges}));
   part_.emplace(std::move(part));
   lanes_.clear();
-  lanes_.resize(part_->ranges().size());
+  lanes_.resize(std::min(part_->ranges().size(), static_cast<size_t>(options_.connections)));
   return {};
+}
+
+std::optional<size_t> FilePull::range_for(const Lane& lane) const {
+  if (lane.range && !range_of(lane).complete()) return lane.range;
+  for (size_t i = 0; i < part_->ranges().size(); ++i) {
+    const auto holds = [i](const Lane& other) { return other.range == i; };
+    if (!part_->ranges()[i].complete() && std::ranges::none_of(lanes_, holds)) return i;
+  }
+  return std::nullopt;
 }
 
 Result<void> FilePull::turn_lane(size_t index, HubClock::Time now) {
   if (index >= lanes_.size()) return {};  // the file began anew
   Lane& lane = lanes_[index];
   if (!lane.transfer) {
-    if (part_->ranges()[index].complete() || now < lane.retry.next()) return {};
-    return launch(index, now);
+    if (now >= lane.retry.next()) return launch(index, now);
+    return {};
   }
   if (lane.transfer->take_activity()) lane.transfer->last_move = now;
-  if (lane.transfer->outcome()) return settle_lane(index, now);
+  if (lane.transfer->outcome()) return settle_lane(lane, now);
   if (now - lane.transfer->last_move < kStall) return {};
   return retry_lane(
-      index, {Outcome::Kind::retry, false, fmt::format("no byte came for {} s", kStall.count())},
+      lane, {Outcome::Kind::retry, false, fmt::format("no byte came for {} s", kStall.count())},
       now);
 }
 
 Result<void> FilePull::launch(size_t index, HubClock::Time now) {
-  const Range& range = part_->ranges()[index];
+  Lane& lane = lanes_[index];
+  const auto next = range_for(lane);
+  if (!next) return {};
+  const Range& range = part_->ranges()[*next];
+  if (lane.range != next) lane.done_at_failure = range.done;
+  lane.range = next;
+  lane.done_at_launch = range.done;
   const bool whole = range.at() == 0 && range.end == file_.size;
   TransferOptions request{.url = file_.url, .token = options_.token, .ca_file = options_.ca_file};
   if (!whole) {
     request.begin = range.at();
     request.end = range.end;
   }
-  lanes_[index].done_at_launch = range.done;
-  lanes_[index].transfer = std::make_unique<Transfer>(
+  lane.transfer = std::make_unique<Transfer>(
       net_, std::move(request),
       [this, index](const AnswerHead& head, std::span<const std::byte> bytes) {
         return accept(index, head, bytes);
@@ -116,8 +140,7 @@ Result<void> FilePull::launch(size_t index, HubClock::Time now) {
 }
 
 // What speaks against writing the body of this answer where the range goes on.
-std::string FilePull::objection(size_t index, const AnswerHead& head) const {
-  const Range& range = part_->ranges()[index];
+std::string FilePull::objection(const Range& range, const AnswerHead& head) const {
   const int64_t rest = range.end - range.at();
   if (head.status == 206 && head.range_begin != range.at())
     return fmt::format("bytes from {} were asked for, the answer begins at {}", range.at(),
@@ -131,13 +154,13 @@ std::string FilePull::objection(size_t index, const AnswerHead& head) const {
 
 // Runs inside curl: takes the bytes or says why not, and never destroys the transfer.
 bool FilePull::accept(size_t index, const AnswerHead& head, std::span<const std::byte> bytes) {
-  const Range& range = part_->ranges()[index];
+  const Range& range = range_of(lanes_[index]);
   const bool begins = range.done == lanes_[index].done_at_launch;
   if (begins) {
     const bool whole = range.at() == 0 && range.end == file_.size;
     ranges_ignored_ = head.status == 200 && !whole;
     if (ranges_ignored_) return false;
-    objection_ = objection(index, head);
+    objection_ = objection(range, head);
     if (!objection_.empty()) return false;
   }
   if (static_cast<int64_t>(bytes.size()) > range.end - range.at()) {
@@ -145,12 +168,12 @@ bool FilePull::accept(size_t index, const AnswerHead& head, std::span<const std:
     return false;
   }
   fetched_ += static_cast<int64_t>(bytes.size());
-  if (auto written = part_->write(index, bytes); !written) broken_ = std::move(written).error();
+  if (auto written = part_->write(*lanes_[index].range, bytes); !written)
+    broken_ = std::move(written).error();
   return !broken_;
 }
 
-Result<void> FilePull::settle_lane(size_t index, HubClock::Time now) {
-  Lane& lane = lanes_[index];
+Result<void> FilePull::settle_lane(Lane& lane, HubClock::Time now) {
   Outcome outcome = *lane.transfer->outcome();
   if (broken_) return *broken_;
   if (outcome.kind == Outcome::Kind::stopped) {
@@ -159,22 +182,22 @@ Result<void> FilePull::settle_lane(size_t index, HubClock::Time now) {
   }
   if (lane.transfer->head().status == 416) return begin_again("the hub has fewer bytes (416)");
   if (outcome.kind == Outcome::Kind::ok) {
-    if (part_->ranges()[index].complete()) {
+    if (range_of(lane).complete()) {
       lane.transfer.reset();
+      lane.retry.progressed();
       return {};
     }
     const AnswerHead& head = lane.transfer->head();
-    if (head.length >= 0 && part_->ranges()[index].done - lane.done_at_launch == head.length)
+    if (head.length >= 0 && range_of(lane).done - lane.done_at_launch == head.length)
       return begin_again(
           fmt::format("{} bytes expected, the answer has {}", file_.size, head.length));
     outcome = {Outcome::Kind::retry, false, "the answer ended early"};
   }
-  return retry_lane(index, outcome, now);
+  return retry_lane(lane, outcome, now);
 }
 
-Result<void> FilePull::retry_lane(size_t index, const Outcome& outcome, HubClock::Time now) {
-  Lane& lane = lanes_[index];
-  const int64_t done = part_->ranges()[index].done;
+Result<void> FilePull::retry_lane(Lane& lane, const Outcome& outcome, HubClock::Time now) {
+  const int64_t done = range_of(lane).done;
   if (done - lane.done_at_failure >= kEnoughProgress) lane.retry.progressed();
   lane.done_at_failure = done;
   const auto planned = lane.retry.after(outcome, lane.transfer->head(), file_.path, now);
@@ -222,12 +245,11 @@ HubClock::Time FilePull::deadline() const {
   if (stage_ == Stage::lock) return lock_again_;
   HubClock::Time first = HubClock::Time::max();
   if (hash_behind_) return HubClock::Time::min();
-  for (size_t i = 0; i < lanes_.size(); ++i) {
-    const Lane& lane = lanes_[i];
+  for (const Lane& lane : lanes_) {
     if (lane.transfer)
       first = std::min(first, lane.transfer->outcome() ? HubClock::Time::min()
                                                        : lane.transfer->last_move + kStall);
-    else if (!part_->ranges()[i].complete())
+    else if (range_for(lane))
       first = std::min(first, lane.retry.next());
   }
   return first;
@@ -239,7 +261,7 @@ int64_t FilePull::bytes() const {
 }
 
 int64_t FilePull::bytes_missing() const {
-  if (!file_.etag.empty() && has_size(folder_.blob(file_.etag), file_.size)) return 0;
+  if (is_here()) return 0;
   struct stat info = {};  // a .part may have holes: blocks are what it takes
   const bool begun = ::stat(folder_.part(part_name()).c_str(), &info) == 0;
   return begun ? std::max<int64_t>(0, file_.size - info.st_blocks * 512) : file_.size;
@@ -248,9 +270,11 @@ int64_t FilePull::bytes_missing() const {
 std::string FilePull::note() const {
   if (stage_ == Stage::lock && asked_for_lock_) return "another download of it is running";
   if (stage_ != Stage::fetch) return "";
-  for (size_t i = 0; i < lanes_.size(); ++i)
-    if (lanes_[i].transfer || part_->ranges()[i].complete()) return "";
-  return lanes_.empty() ? "" : lanes_[0].retry.note();
+  const auto moves = [](const Lane& lane) { return lane.transfer != nullptr; };
+  if (std::ranges::any_of(lanes_, moves)) return "";
+  for (const Lane& lane : lanes_)
+    if (range_for(lane)) return lane.retry.note();
+  return "";
 }
 
 }  // namespace mummu::hub

@@ -43,22 +43,27 @@ class FilePull {
   std::string note() const;  // why it waits; empty: it does not
 
  private:
-  // One range and the request that fills it.
+  // A connection: fills one range after the other.
   struct Lane {
+    std::optional<size_t> range{};
     std::unique_ptr<Transfer> transfer{};
     Retry retry{};
     int64_t done_at_launch = 0, done_at_failure = 0;  // bytes of the range
   };
   enum class Stage { lock, fetch, done };
 
+  bool is_here() const;
   Result<bool> take_lock(HubClock::Time now);
   Result<void> open_part();
   Result<void> turn_lane(size_t lane, HubClock::Time now);
+  // Its own, or the first that is neither complete nor another's.
+  std::optional<size_t> range_for(const Lane& lane) const;
+  const Range& range_of(const Lane& lane) const { return part_->ranges()[*lane.range]; }
   Result<void> launch(size_t lane, HubClock::Time now);
   bool accept(size_t lane, const AnswerHead& head, std::span<const std::byte> bytes);
-  std::string objection(size_t lane, const AnswerHead& head) const;
-  Result<void> settle_lane(size_t lane, HubClock::Time now);
-  Result<void> retry_lane(size_t lane, const Outcome& outcome, HubClock::Time now);
+  std::string objection(const Range& range, const AnswerHead& head) const;
+  Result<void> settle_lane(Lane& lane, HubClock::Time now);
+  Result<void> retry_lane(Lane& lane, const Outcome& outcome, HubClock::Time now);
   Result<void> without_ranges();
   Result<void> begin_again(std::string why);
   Result<void> check();

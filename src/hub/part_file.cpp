@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <sstream>
+#include <system_error>
 
 #include "base/fail.h"
 #include "hub/folder.h"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr const char* kMagic = "mummu-part-1";
 constexpr size_t kMaxMap = 4096;  // bytes; one write of the system
-constexpr int kMaxRanges = 32;
+constexpr int64_t kMaxRanges = 32;
 
 Fd open_file(const std::filesystem::path& path) {
   return Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
@@ -33,9 +34,15 @@ bool pwrite_all(int fd, std::span<const std::byte> bytes, int64_t offset) {
   return true;
 }
 
-std::vector<Range> equal_ranges(int64_t size, int count) {
+// Starts to bring written bytes to the disk, so that making them durable waits less at the end.
+void begin_to_store(int fd, int64_t end, int64_t count) {
+  const int64_t begin = std::max<int64_t>(0, end - count);
+  static_cast<void>(::sync_file_range(fd, begin, end - begin, SYNC_FILE_RANGE_WRITE));
+}
+
+std::vector<Range> equal_ranges(int64_t size, int64_t count) {
   std::vector<Range> ranges;
-  const int64_t n = std::max(1, std::min(count, kMaxRanges));
+  const int64_t n = std::clamp<int64_t>(count, 1, kMaxRanges);
   for (int64_t i = 0; i < n; ++i)
     ranges.push_back({.begin = size / n * i, .end = i + 1 == n ? size : size / n * (i + 1)});
   return ranges;
@@ -54,8 +61,8 @@ bool is_sound(const std::vector<Range>& ranges, int64_t size) {
 
 }  // namespace
 
-PartFile::PartFile(std::filesystem::path path, Fd fd, int64_t size, Hash::Kind kind)
-    : path_(std::move(path)), fd_(std::move(fd)), size_(size), kind_(kind), hash_(kind, size) {}
+PartFile::PartFile(std::filesystem::path path, Fd fd, int64_t size, const Options& options)
+    : path_(std::move(path)), fd_(std::move(fd)), size_(size), options_(options) {}
 
 PartFile::~PartFile() {
   if (map_) static_cast<void>(save());
@@ -67,21 +74,30 @@ Error PartFile::io_error(const char* what) const {
 }
 
 Result<PartFile> PartFile::open(const std::filesystem::path& path, int64_t size_bytes,
-                                Hash::Kind kind, int ranges) {
-  PartFile part(path, open_file(path), size_bytes, kind);
+                                const Options& options) {
+  PartFile part(path, open_file(path), size_bytes, options);
   if (!part.fd_) return part.io_error("open");
   part.map_ = open_file(part.map_path());
   if (!part.map_) return part.io_error("open the map of");
-  if (!part.read_map()) MUMMU_TRY(part.begin(ranges));
+  MUMMU_TRY(part.read_map() ? part.begin_hash() : part.begin(options.ranges));
   return part;
 }
 
-Result<void> PartFile::begin(int ranges) {
+Result<void> PartFile::begin(int64_t ranges) {
   ranges_ = equal_ranges(size_, ranges);
-  hash_ = Hash(kind_, size_);
-  hashed_ = 0;
+  MUMMU_TRY(begin_hash());
   if (::ftruncate(fd_.get(), 0) != 0) return io_error("empty");
   return save();
+}
+
+Result<void> PartFile::begin_hash() {
+  hash_.reset();
+  try {
+    hash_ = std::make_unique<FileHash>(fd_.get(), options_.hash, size_, options_.hash_thread);
+  } catch (const std::system_error& error) {
+    return fail(Error::internal, "{}: no thread to hash it: {}", path_.string(), error.what());
+  }
+  return {};
 }
 
 bool PartFile::read_map() {
@@ -118,14 +134,12 @@ Result<void> PartFile::write(size_t index, std::span<const std::byte> bytes) {
   Range& range = ranges_[index];
   const int64_t at = range.at(), count = static_cast<int64_t>(bytes.size());
   if (!pwrite_all(fd_.get(), bytes, at)) return io_error("write");
-  if (at == hashed_) {
-    hash_.add(bytes);
-    hashed_ += count;
-  }
+  hash_->add(bytes, at);
   const int64_t chunks = range.done / kChunk;
   range.done += count;
-  if (range.done / kChunk != chunks || range.complete()) return save();
-  return {};
+  if (range.done / kChunk == chunks && !range.complete()) return {};
+  begin_to_store(fd_.get(), range.at(), PartFile::kChunk);
+  return save();
 }
 
 Result<void> PartFile::restart() { return begin(1); }
@@ -142,17 +156,12 @@ Result<void> PartFile::save() {
 }
 
 Result<bool> PartFile::hash_some(int64_t limit_bytes) {
-  const int64_t begin = hashed_, end = std::min(contiguous(), begin + limit_bytes);
-  std::vector<std::byte> buffer(static_cast<size_t>(std::min<int64_t>(256 << 10, end - begin)));
-  while (hashed_ < end) {
-    const auto want = std::min(buffer.size(), static_cast<size_t>(end - hashed_));
-    const ssize_t n = ::pread(fd_.get(), buffer.data(), want, hashed_);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return io_error("read back");
-    hash_.add(std::span(buffer).first(static_cast<size_t>(n)));
-    hashed_ += n;
+  const bool behind = hash_->go_on(contiguous(), limit_bytes);
+  if (const int problem = hash_->error()) {
+    errno = problem;
+    return io_error("read back");
   }
-  return hashed_ > begin;
+  return behind;
 }
 
 Result<void> PartFile::settle(const std::filesystem::path& path) {
@@ -166,8 +175,12 @@ Result<void> PartFile::settle(const std::filesystem::path& path) {
 
 void PartFile::discard() {
   map_ = Fd();
-  ::unlink(map_path().c_str());
-  ::unlink(path_.c_str());
+  remove_remains(path_);
+}
+
+void PartFile::remove_remains(const std::filesystem::path& path) {
+  ::unlink((path.string() + ".map").c_str());
+  ::unlink(path.c_str());
 }
 
 }  // namespace mummu::hub
