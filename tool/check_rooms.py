@@ -22,7 +22,7 @@ BELOW = {
     "model": ["base", "file", "text", "device", "layer"],
     "engine": ["base", "file", "text", "device", "layer", "model"],
     "async": ["base", "file", "text", "device", "layer", "model", "engine"],
-    "hub": ["base", "file"],
+    "hub": ["base", "file", "async"],
     "server": [],  # built on the public headers alone
 }
 
@@ -33,8 +33,8 @@ PUBLIC = {
     "request": "engine", "constraint": "engine", "json_mode": "engine", "engine": "engine", "generate": "engine",
     "logits": "engine", "embed": "engine",
     "callback": "async", "pull": "async", "event_stream": "async", "resume": "async", "await": "async",
-    "task": "async", "stream": "async", "worker": "async", "slot": "async", "load": "async",
-    "asio": "async", "hub": "hub", "model_store": "hub",
+    "task": "async", "stream": "async", "worker": "async", "slot": "async", "load": "async", "turn": "async",
+    "asio": "async", "hub": "hub", "downloader": "hub", "model_store": "hub",
 }  # fmt: skip
 ONLY_PUBLIC = ["app", "example", "src/server"]  # see "mummu/..." and their own files
 

@@ -2,8 +2,9 @@
 
 // Models from elsewhere: a name becomes files in the store, which is the Hugging Face hub's own
 // cache folder, so that what Python downloaded is used and the other way round. One state machine,
-// three ways to drive it: download() blocks, Download is asked again and again, a Downloader drives
-// many. None of them starts a thread; each object belongs to one thread at a time.
+// three ways to drive it: download() blocks, Download is asked again and again, a Downloader
+// (downloader.h) drives many. The first two start no thread; a Download belongs to one thread at a
+// time.
 //
 // A file gets its name in the store only after its length and its hash were checked; until then it
 // is a .part that any later download of the same file goes on with, whatever ended this one.
@@ -20,12 +21,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <stop_token>
 #include <string>
-#include <vector>
 
 #include "mummu/export.h"
 #include "mummu/result.h"
+#include "mummu/thread_facts.h"
 
 namespace mummu {
 
@@ -66,6 +66,8 @@ struct DownloadProgress {
   int64_t fetched = 0;  // bytes that came over the network in this run
   int files = 0, files_done = 0;
   std::string note{};  // why it waits: "the hub answered 429, again in 3 s"
+
+  using thread_members = ThreadMembers<Phase, int64_t, int, std::string>;
 };
 
 // How a download ended.
@@ -74,6 +76,8 @@ struct Downloaded {
   std::string revision{};  // the commit
   int64_t bytes = 0;       // of all its files
   int64_t fetched = 0;     // over the network; 0: all was here
+
+  using thread_members = ThreadMembers<std::string, int64_t>;
 };
 
 // Called at least ten times a second; false cancels.
@@ -107,53 +111,6 @@ class MUMMU_API Download {
 
  private:
   explicit Download(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
-};
-
-struct DownloadId {
-  int64_t number = 0;
-};
-
-// Many downloads, driven by one thread at a time or by the host's event loop: wait until one of
-// poll_fds() is ready or next_timeout() is over, then call run_once().
-class MUMMU_API Downloader {
- public:
-  enum class Turn { more, idle };  // idle: every download has ended
-  struct PollFd {
-    int fd = -1;
-    bool read = false, write = false;
-  };
-
-  //   errors   no_memory
-  static Result<Downloader> make(HubOptions options = hub_options());
-  Downloader(Downloader&&) noexcept;
-  Downloader& operator=(Downloader&&) noexcept;
-  ~Downloader();
-
-  //   errors   invalid (the name, the options)
-  Result<DownloadId> add(const std::string& name);
-
-  // Until every download has ended, or until `stop` is requested, which cancels nothing.
-  void run(std::stop_token stop = {});
-  // One round without waiting.
-  Turn run_once();
-  // Rounds, with waiting, until the time is over or every download has ended.
-  Turn run_for(std::chrono::steady_clock::duration budget);
-
-  // Valid until the next call. Descriptors above 1023 are left out; the timeout covers them.
-  std::vector<PollFd> poll_fds() const;
-  std::chrono::milliseconds next_timeout() const;
-
-  // Null: no such download. Lives until the next call.
-  const DownloadProgress* progress(DownloadId id) const;
-  //   errors   invalid (no such download, or it has not ended), those of download()
-  Result<Downloaded> result(DownloadId id) const;
-  void cancel(DownloadId id);
-
-  struct Impl;
-
- private:
-  explicit Downloader(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -16,7 +16,7 @@
 #include "mummu/model.h"
 #include "mummu/result.h"
 #include "mummu/thread_facts.h"
-#include "mummu/worker.h"
+#include "mummu/turn.h"
 
 namespace mummu {
 

@@ -19,18 +19,13 @@
 #include "mummu/result.h"
 #include "mummu/stream.h"
 #include "mummu/thread_facts.h"
+#include "mummu/turn.h"
 
 namespace mummu {
 
 struct WorkerOptions {
   int64_t max_streams = 1024;  // open at once; more: busy
   int64_t max_events = 64;     // unread in a stream; at that bound its sequence pauses
-};
-
-// What a lent thread leaves behind.
-enum class Turn {
-  more,  // there is something to do: call again
-  idle,  // nothing until mail comes
 };
 
 // How a Worker stands, after its latest step.

@@ -29,9 +29,17 @@ std::shared_ptr<Channel> Driver::pop() noexcept {
 // Wakes the driver, or says what is to be called, without the lock, so that somebody drives.
 std::shared_ptr<Callback<void()>> Driver::wake() noexcept {
   changed_.notify_one();
+  rouse();
   if (!idle_ || has_thread_ || driver_ != std::thread::id()) return nullptr;
   idle_ = false;
   return on_work_;
+}
+
+// Whoever drives looks at how things stand.
+void Driver::look_up() noexcept {
+  mail_.store(true, std::memory_order_relaxed);
+  changed_.notify_all();
+  rouse();
 }
 
 namespace {
@@ -62,7 +70,7 @@ Result<void> Driver::open(std::shared_ptr<Channel> channel) {
   {
     const Lock lock(mutex_);
     MUMMU_TRY(status());
-    if (stop_ || dead_) return fail(Error::cancelled, "the worker was stopped");
+    if (stop_ || dead_) return fail(Error::cancelled, "{}", stopped());
     if (draining_) return fail(Error::cancelled, "the worker is being drained");
     if (open_ >= most_open_)
       return fail(Error::busy, "{} streams are open, at most {} may be", open_, most_open_);
@@ -120,14 +128,13 @@ Result<Turn> Driver::drive(const Until& until) {
   const DrivingScope driving(this);
   const std::stop_callback wake(until.stop, [this]() noexcept {
     const Lock lock(mutex_);
-    mail_.store(true, std::memory_order_relaxed);
-    changed_.notify_all();
+    look_up();
   });
   while (true) {
     take_mail();
     if (gone() || !wait_for_work(until)) break;
     if (!has_work()) continue;
-    step();
+    step(until.one_step ? SteadyTime::min() : until.time);
     if (gone() || until.one_step) break;
   }
   return leave(!gone() && has_work());
@@ -184,15 +191,13 @@ void Driver::on_work(Callback<void()> function) {
 void Driver::stop() noexcept {
   const Lock lock(mutex_);
   stop_ = true;
-  mail_.store(true, std::memory_order_relaxed);
-  changed_.notify_all();
+  look_up();
 }
 
 void Driver::drain_soon() noexcept {
   const Lock lock(mutex_);
   draining_ = true;
-  mail_.store(true, std::memory_order_relaxed);
-  changed_.notify_all();
+  look_up();
 }
 
 Result<void> Driver::drain() {
@@ -229,7 +234,7 @@ void Driver::end_all(bool destroy) noexcept {
       channel = pop();
     }
     if (!channel) break;
-    channel->close(Error::cancelled, "the worker was stopped");
+    channel->close(Error::cancelled, stopped());
     channel->fire();
   }
   const Lock lock(mutex_);

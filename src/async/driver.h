@@ -15,7 +15,7 @@
 #include "async/mutex.h"
 #include "mummu/callback.h"
 #include "mummu/result.h"
-#include "mummu/worker.h"
+#include "mummu/turn.h"
 
 namespace mummu {
 
@@ -60,7 +60,8 @@ class Driver : public std::enable_shared_from_this<Driver> {
   // they look at gone() after whatever may call it.
   virtual void handle(const std::shared_ptr<Channel>& channel) MUMMU_REQUIRES(role_) = 0;
   virtual bool has_work() MUMMU_REQUIRES(role_) = 0;
-  virtual void step() MUMMU_REQUIRES(role_) = 0;
+  // Where it has to wait for something but mail, it waits at most until then, or until rouse().
+  virtual void step(SteadyTime wait_until) MUMMU_REQUIRES(role_) = 0;
   // Driver: takes off the bounds of all streams, because of drain.
   virtual void lift() MUMMU_REQUIRES(role_) = 0;
   // Driver: forgets what is under way and closes its streams, calling nothing of the user's; hands
@@ -68,11 +69,15 @@ class Driver : public std::enable_shared_from_this<Driver> {
   virtual void close_all() noexcept MUMMU_REQUIRES(role_) = 0;
   // Driver: frees what is driven.
   virtual void destroy_driven() noexcept MUMMU_REQUIRES(role_) = 0;
+  // What waits inside step() is to return.
+  virtual void rouse() noexcept MUMMU_REQUIRES(mutex_) {}
+  virtual const char* stopped() const noexcept { return "the worker was stopped"; }
   // Called with the lock held, when a stream is taken in; and what drive returns when it is bad.
   virtual Result<void> may_open(const Channel&) MUMMU_REQUIRES(mutex_) { return {}; }
   virtual Result<void> status() MUMMU_REQUIRES(mutex_) { return {}; }
 
   bool gone() const MUMMU_REQUIRES(role_) { return gone_; }
+  bool has_mail() const { return mail_.load(std::memory_order_relaxed); }
   bool lifted() const MUMMU_REQUIRES(role_) { return lifted_; }
   int64_t open() const MUMMU_REQUIRES(mutex_) { return open_; }
   void closed_one() MUMMU_REQUIRES(mutex_);
@@ -85,6 +90,7 @@ class Driver : public std::enable_shared_from_this<Driver> {
   void append(std::shared_ptr<Channel> channel) noexcept MUMMU_REQUIRES(mutex_);
   std::shared_ptr<Channel> pop() noexcept MUMMU_REQUIRES(mutex_);
   std::shared_ptr<Callback<void()>> wake() noexcept MUMMU_REQUIRES(mutex_);
+  void look_up() noexcept MUMMU_REQUIRES(mutex_);
   void take_mail() MUMMU_REQUIRES(role_);
   bool wait_for_work(const Until& until) MUMMU_REQUIRES(role_);
   void end_all(bool destroy) noexcept MUMMU_REQUIRES(role_);

@@ -97,7 +97,7 @@ Result<Turn> Loader::run_for(std::chrono::steady_clock::duration budget) {
 Result<Model> Loader::result() {
   return at_edge([&]() -> Result<Model> {
     MUMMU_TRY(check(state_));
-    return static_cast<ProgressChannel&>(*channel()).result();
+    return static_cast<LoadChannel&>(*channel()).result();
   });
 }
 

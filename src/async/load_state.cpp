@@ -5,48 +5,11 @@
 
 namespace mummu {
 
-// ---- the channel
-
-void ProgressChannel::push(const LoadProgress& progress) {
-  WakeChain chain;
-  const Lock lock(mutex_);
-  if (is_closed()) return;
-  newest_ = progress;
-  tell(chain);
-}
-
-void ProgressChannel::finish(Result<Model> model) {
-  WakeChain chain;
-  const Lock lock(mutex_);
-  if (is_closed()) return;
-  model_ = std::move(model);
-  close_locked(Error::cancelled, "");
-  tell(chain);
-}
-
-const void* ProgressChannel::take() {
-  current_ = *newest_;
-  newest_.reset();
-  return &current_;
-}
-
-Result<Model> ProgressChannel::result() {
-  const Lock lock(mutex_);
-  if (!is_closed() || queued() > 0)
-    return fail(Error::invalid, "the load's progress has not been read to its end");
-  if (!model_) return Error{why(), message()};
-  auto model = std::move(*model_);
-  model_ = fail(Error::invalid, "the result of the load has been taken");
-  return model;
-}
-
-// ---- the load
-
 LoadState::LoadState(std::string path, const Device& device, LoadOptions options)
     : Driver(1), path_(std::move(path)), device_(device), options_(std::move(options)) {}
 
-std::shared_ptr<ProgressChannel> LoadState::open_channel() {
-  auto channel = std::make_shared<ProgressChannel>(shared_from_this());
+std::shared_ptr<LoadChannel> LoadState::open_channel() {
+  auto channel = std::make_shared<LoadChannel>(shared_from_this());
   role_.assume();  // nobody drives yet
   channel_ = channel;
   (void)open(channel);  // nothing else was opened
@@ -60,7 +23,7 @@ void LoadState::handle(const std::shared_ptr<Channel>& channel) {
   end(fail(Error::cancelled, "{}: the load was cancelled", path_));
 }
 
-void LoadState::step() {
+void LoadState::step(SteadyTime) {
   auto more = at_edge([&] {
     role_.assume();
     return read_next();

@@ -197,7 +197,7 @@ bool Worker::State::has_work() {
 }
 
 // One step of one engine; the others come before it is its turn again.
-void Worker::State::step() {
+void Worker::State::step(SteadyTime) {
   for (auto seat = seats_.begin(); seat != seats_.end(); ++seat) {
     if (!seat->engine.has_work()) continue;
     seats_.splice(seats_.end(), seats_, seat);

@@ -40,7 +40,7 @@ class Worker::State final : public Driver {
  private:
   void handle(const std::shared_ptr<Channel>& channel) override MUMMU_REQUIRES(role_);
   bool has_work() override MUMMU_REQUIRES(role_);
-  void step() override MUMMU_REQUIRES(role_);
+  void step(SteadyTime wait_until) override MUMMU_REQUIRES(role_);
   void lift() override MUMMU_REQUIRES(role_);
   void close_all() noexcept override MUMMU_REQUIRES(role_);
   void destroy_driven() noexcept override MUMMU_REQUIRES(role_);

@@ -1,13 +1,9 @@
+#include "base/edge.h"
 #include "base/fail.h"
 #include "hub/drive.h"
 #include "mummu/hub.h"
 
 namespace mummu {
-namespace {
-
-constexpr std::chrono::milliseconds kLongestWait{100};
-
-}  // namespace
 
 struct Download::Impl {
   std::unique_ptr<hub::Drive> drive;
@@ -20,16 +16,22 @@ Download& Download::operator=(Download&&) noexcept = default;
 Download::~Download() = default;
 
 Result<Download> Download::start(const std::string& name, const HubOptions& options) {
-  MUMMU_TRY(auto drive, hub::Drive::make(options));
-  MUMMU_TRY(const int64_t id, drive->add(name));
-  hub::ModelPull* pull = drive->find(id);
-  return Download(std::make_unique<Impl>(std::move(drive), pull));
+  return at_edge([&]() -> Result<Download> {
+    MUMMU_TRY(auto drive, hub::Drive::make(options));
+    MUMMU_TRY(auto prepared, drive->prepare(name));
+    hub::ModelPull* pull = drive->add(std::move(prepared));
+    return Download(std::make_unique<Impl>(std::move(drive), pull));
+  });
 }
 
 const DownloadProgress* Download::next() {
   if (impl_->pull->ended()) return nullptr;
-  impl_->drive->wait(kLongestWait);
-  impl_->drive->round();
+  const auto moved = at_edge([&]() -> Result<void> {
+    impl_->drive->wait();
+    impl_->drive->round();
+    return {};
+  });
+  if (!moved) impl_->pull->fail(moved.error());
   return &impl_->pull->progress();
 }
 
@@ -43,10 +45,12 @@ void Download::cancel() { impl_->pull->cancel(); }
 
 Result<Downloaded> download(const std::string& name, const HubOptions& options,
                             const OnDownload& on_progress) {
-  MUMMU_TRY(Download pull, Download::start(name, options));
-  while (const DownloadProgress* progress = pull.next())
-    if (on_progress && !on_progress(*progress)) pull.cancel();
-  return pull.result();
+  return at_edge([&]() -> Result<Downloaded> {
+    MUMMU_TRY(Download pull, Download::start(name, options));
+    while (const DownloadProgress* progress = pull.next())
+      if (on_progress && !on_progress(*progress)) pull.cancel();
+    return pull.result();
+  });
 }
 
 }  // namespace mummu

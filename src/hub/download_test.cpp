@@ -141,36 +141,6 @@ TEST(Download, a_pulled_download_gives_the_same_files_and_bounded_progress) {
   bench.expect_folder_model(*pull->result());
 }
 
-TEST(Download, a_downloader_drives_two_at_a_time) {
-  HubBench bench;
-  bench.put_folder_model();
-  const std::string content = bench.put_gguf(700'000);
-  auto downloader = Downloader::make(bench.options);
-  ASSERT_TRUE(downloader);
-  const auto folder = downloader->add(kFolderModel), file = downloader->add(kGgufModel);
-  ASSERT_TRUE(folder && file);
-  EXPECT_FALSE(downloader->result(*file)) << "not ended yet";
-  downloader->run();
-  ASSERT_TRUE(downloader->result(*folder) && downloader->result(*file));
-  bench.expect_folder_model(*downloader->result(*folder));
-  EXPECT_TRUE(read_file(downloader->result(*file)->path) == content);
-}
-
-TEST(Download, an_event_loop_drives_a_downloader_by_descriptors_and_timeouts) {
-  HubBench bench;
-  const std::string content = bench.put_gguf(700'000);
-  auto downloader = Downloader::make(bench.options);
-  const auto id = downloader->add(kGgufModel);
-  bool saw_descriptor = false;
-  while (downloader->run_once() == Downloader::Turn::more) {
-    saw_descriptor = saw_descriptor || !downloader->poll_fds().empty();
-    EXPECT_LE(downloader->next_timeout().count(), 1000);
-  }
-  EXPECT_TRUE(saw_descriptor);
-  EXPECT_EQ(downloader->run_for(std::chrono::milliseconds(1)), Downloader::Turn::idle);
-  EXPECT_TRUE(read_file(downloader->result(*id)->path) == content);
-}
-
 TEST(Download, cancelling_at_any_byte_leaves_what_the_next_one_goes_on_with) {
   HubBench bench;
   constexpr int64_t kBytes = 6 << 20;

@@ -1,73 +1,125 @@
-#include <algorithm>
+// The public edge of Downloader.
 
+#include "mummu/downloader.h"
+
+#include "async/leak.h"
+#include "base/edge.h"
 #include "base/fail.h"
-#include "hub/drive.h"
-#include "mummu/hub.h"
+#include "hub/download_state.h"
 
 namespace mummu {
-namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
-constexpr milliseconds kLongestWait{100};
+namespace {
+
+Result<void> check(const std::shared_ptr<hub::DownloadState>& state) {
+  if (!state) return fail(Error::invalid, "this downloader was moved from");
+  if (state->forked()) return fail(Error::invalid, "this downloader belongs to the parent process");
+  return {};
+}
 
 }  // namespace
 
-struct Downloader::Impl {
-  std::unique_ptr<hub::Drive> drive;
-};
+Result<Downloaded> DownloadStream::result() {
+  return at_edge([&]() -> Result<Downloaded> {
+    const auto kept = channel();
+    if (!kept) return fail(Error::invalid, "this download was moved from");
+    if (kept->forked()) return fail(Error::invalid, "this download belongs to the parent process");
+    return static_cast<hub::DownloadChannel&>(*kept).result();
+  });
+}
 
-Downloader::Downloader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Downloader::Downloader(Downloader&&) noexcept = default;
-Downloader& Downloader::operator=(Downloader&&) noexcept = default;
-Downloader::~Downloader() = default;
+Downloader::Downloader(std::shared_ptr<hub::DownloadState> state) : state_(std::move(state)) {}
 
 Result<Downloader> Downloader::make(HubOptions options) {
-  MUMMU_TRY(auto drive, hub::Drive::make(std::move(options)));
-  return Downloader(std::make_unique<Impl>(std::move(drive)));
+  return at_edge([&]() -> Result<Downloader> {
+    MUMMU_TRY(auto drive, hub::Drive::make(std::move(options)));
+    return Downloader(std::make_shared<hub::DownloadState>(std::move(drive)));
+  });
 }
 
-Result<DownloadId> Downloader::add(const std::string& name) {
-  MUMMU_TRY(const int64_t number, impl_->drive->add(name));
-  return DownloadId{number};
+Result<Downloader> Downloader::start(HubOptions options) {
+  return at_edge([&]() -> Result<Downloader> {
+    MUMMU_TRY(Downloader downloader, make(std::move(options)));
+    downloader.state_->start_thread();
+    return downloader;
+  });
 }
 
-Downloader::Turn Downloader::run_once() { return impl_->drive->round() ? Turn::more : Turn::idle; }
+Downloader::Downloader(Downloader&&) noexcept = default;
 
-void Downloader::run(std::stop_token stop) {
-  while (!stop.stop_requested() && run_once() == Turn::more) impl_->drive->wait(kLongestWait);
+Downloader& Downloader::operator=(Downloader&& other) noexcept {
+  if (this == &other) return *this;
+  destroy();
+  state_ = std::move(other.state_);
+  return *this;
 }
 
-Downloader::Turn Downloader::run_for(steady_clock::duration budget) {
-  const auto end = steady_clock::now() + budget;
-  while (true) {
-    if (run_once() == Turn::idle) return Turn::idle;
-    const auto left = std::chrono::floor<milliseconds>(end - steady_clock::now());
-    if (left.count() <= 0) return Turn::more;
-    impl_->drive->wait(std::min(left, kLongestWait));
-  }
+Downloader::~Downloader() { destroy(); }
+
+void Downloader::destroy() noexcept {
+  auto state = std::exchange(state_, nullptr);
+  if (!state) return;
+  if (state->forked()) return leak(std::move(state));
+  state->shut_down();
+}
+
+Result<DownloadStream> Downloader::add(const std::string& name) {
+  return at_edge([&]() -> Result<DownloadStream> {
+    MUMMU_TRY(check(state_));
+    MUMMU_TRY(auto channel, state_->add(name));
+    return DownloadStream(std::move(channel));
+  });
+}
+
+Result<void> Downloader::run(std::stop_token stop) {
+  return at_edge([&]() -> Result<void> {
+    MUMMU_TRY(check(state_));
+    MUMMU_TRY(state_->drive({.stop = std::move(stop)}));
+    return {};
+  });
+}
+
+Result<Turn> Downloader::run_once() {
+  return at_edge([&]() -> Result<Turn> {
+    MUMMU_TRY(check(state_));
+    return state_->drive({.one_step = true, .wait = false});
+  });
+}
+
+Result<Turn> Downloader::run_for(std::chrono::steady_clock::duration budget) {
+  return at_edge([&]() -> Result<Turn> {
+    MUMMU_TRY(check(state_));
+    return state_->drive({.time = time_after(budget), .wait = false});
+  });
+}
+
+Result<void> Downloader::on_work(Callback<void()> function) {
+  return at_edge([&]() -> Result<void> {
+    MUMMU_TRY(check(state_));
+    state_->on_work(std::move(function));
+    return {};
+  });
 }
 
 std::vector<Downloader::PollFd> Downloader::poll_fds() const {
-  return impl_->drive->net().poll_fds();
-}
-milliseconds Downloader::next_timeout() const { return impl_->drive->next_timeout(); }
-
-const DownloadProgress* Downloader::progress(DownloadId id) const {
-  const hub::ModelPull* pull = impl_->drive->find(id.number);
-  return pull ? &pull->progress() : nullptr;
+  return check(state_) ? state_->poll_fds() : std::vector<PollFd>();
 }
 
-Result<Downloaded> Downloader::result(DownloadId id) const {
-  const hub::ModelPull* pull = impl_->drive->find(id.number);
-  if (!pull) return fail(Error::invalid, "there is no download {}", id.number);
-  if (!pull->ended()) return fail(Error::invalid, "download {} has not ended", id.number);
-  return *pull->result();
+milliseconds Downloader::next_timeout() const {
+  return check(state_) ? state_->next_timeout() : milliseconds(0);
 }
 
-void Downloader::cancel(DownloadId id) {
-  if (hub::ModelPull* pull = impl_->drive->find(id.number)) pull->cancel();
+Result<void> Downloader::drain() {
+  return at_edge([&]() -> Result<void> {
+    MUMMU_TRY(check(state_));
+    return state_->drain();
+  });
+}
+
+void Downloader::stop() noexcept {
+  if (state_ && !state_->forked()) state_->stop();
 }
 
 }  // namespace mummu

@@ -17,47 +17,46 @@ class SteadyClock : public HubClock {
 }  // namespace
 
 Result<std::unique_ptr<Drive>> Drive::make(HubOptions options) {
-  if (!options.clock) options.clock = std::make_shared<SteadyClock>();
+  const bool given_clock = options.clock != nullptr;
+  if (!given_clock) options.clock = std::make_shared<SteadyClock>();
   MUMMU_TRY(auto net, Net::make());
-  return std::unique_ptr<Drive>(new Drive(std::move(net), std::move(options)));
+  return std::unique_ptr<Drive>(new Drive(std::move(net), std::move(options), given_clock));
 }
 
-Drive::Drive(std::unique_ptr<Net> net, HubOptions options)
-    : options_(std::move(options)), net_(std::move(net)) {}
+Drive::Drive(std::unique_ptr<Net> net, HubOptions options, bool given_clock)
+    : options_(std::move(options)), given_clock_(given_clock), net_(std::move(net)) {}
 
-Result<int64_t> Drive::add(const std::string& name) {
-  MUMMU_TRY(auto pull, ModelPull::make(*net_, options_, name));
-  pulls_.emplace(++last_id_, std::move(pull));
-  return last_id_;
+Result<std::unique_ptr<ModelPull>> Drive::prepare(const std::string& name) const {
+  return ModelPull::make(*net_, options_, name);
 }
 
-ModelPull* Drive::find(int64_t id) {
-  const auto found = pulls_.find(id);
-  return found == pulls_.end() ? nullptr : found->second.get();
+ModelPull* Drive::add(std::unique_ptr<ModelPull> pull) {
+  pulls_.push_back(std::move(pull));
+  return pulls_.back().get();
 }
 
-bool Drive::round() {
+void Drive::remove(const ModelPull* pull) noexcept {
+  std::erase_if(pulls_, [pull](const auto& held) { return held.get() == pull; });
+}
+
+void Drive::round() {
   net_->perform();
   const HubClock::Time now = clock().now();
-  bool more = false;
-  for (auto& [id, pull] : pulls_) {
-    pull->turn(now);
-    more = more || !pull->ended();
-  }
-  return more;
+  for (auto& pull : pulls_) pull->turn(now);
 }
 
 HubClock::Time Drive::deadline() const {
   HubClock::Time first = HubClock::Time::max();
-  for (const auto& [id, pull] : pulls_)
+  for (const auto& pull : pulls_)
     if (!pull->ended()) first = std::min(first, pull->deadline());
   return first;
 }
 
+// A clock of the host's is told to go on where no answer can come.
 void Drive::wait(milliseconds most) {
   const HubClock::Time now = clock().now(), until = std::min(deadline(), now + most);
   if (until <= now) return;
-  if (net_->running() == 0)
+  if (given_clock_ && net_->running() == 0)
     clock().sleep_until(until);
   else
     net_->poll(std::chrono::ceil<milliseconds>(until - now));

@@ -83,7 +83,7 @@ TEST(Fault, a_break_costs_no_byte_that_had_come) {
   bench.put_gguf(kBytes);
   for (const char* kind : {"cut", "reset"}) {
     bench.hub.clear();
-    bench.hub.fault(kind, "m.gguf", {{"at", kBytes / 2}, {"host", "cdn"}});
+    bench.hub.fault(kind, "m.gguf", {{"at", kBytes / 2}, {"times", 3}, {"host", "cdn"}});
     fs::remove_all(bench.store.path("models--maker--one-file"));
     const auto done = download(kGgufModel, bench.options);
     ASSERT_TRUE(done) << done.error().message;
@@ -164,7 +164,7 @@ TEST(Fault, a_thread_that_hashes_sees_the_same) {
   const std::string content = bench.put_gguf(kBytes);
   for (const char* kind : {"flip", "cut", "reset"}) {
     bench.hub.clear();
-    bench.hub.fault(kind, "m.gguf", {{"at", kBytes / 2}, {"host", "cdn"}});
+    bench.hub.fault(kind, "m.gguf", {{"at", kBytes / 2}, {"times", 3}, {"host", "cdn"}});
     fs::remove_all(bench.store.path("models--maker--one-file"));
     const auto done = download(kGgufModel, bench.options);
     ASSERT_TRUE(done) << kind << ": " << done.error().message;

@@ -44,6 +44,8 @@ void Net::poll(std::chrono::milliseconds time) {
                   static_cast<int>(std::clamp<int64_t>(time.count(), 0, INT_MAX)), nullptr);
 }
 
+void Net::wake() { curl_multi_wakeup(multi_); }
+
 std::vector<Downloader::PollFd> Net::poll_fds() const {
   fd_set read, write, odd;
   FD_ZERO(&read);

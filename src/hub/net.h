@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "mummu/hub.h"
+#include "mummu/downloader.h"
 #include "mummu/result.h"
 
 namespace mummu::hub {
@@ -24,8 +24,9 @@ class Net {
 
   // Moves what can be moved without waiting; transfers that ended know it afterwards.
   void perform();
-  // Until a socket is ready or the time is over.
+  // Until a socket is ready, the time is over, or wake() was called.
   void poll(std::chrono::milliseconds time);
+  void wake();  // from any thread
   int running() const { return running_; }
 
   std::vector<Downloader::PollFd> poll_fds() const;
