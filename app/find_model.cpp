@@ -21,9 +21,8 @@ std::string find_model(const std::string& name, bool yes) {
   auto found = store.find(name);
   if (found) return found->path;
   if (found.error().code == Error::invalid)
-    fail(fmt::format("no such model: {} is no file or folder here; {}", name,
+    fail(fmt::format("no such model: {} is no file or folder here, and no name: {}", name,
                      found.error().message));
-  if (found.error().message.starts_with("no such model")) fail(found.error().message);
   if (!yes && !somebody_can_answer())
     fail(
         fmt::format("no such model: {} is no file or folder here, and not whole in the store ({}); "

@@ -61,8 +61,7 @@ class MUMMU_API Downloader {
   // function it called, it does not wait.
   ~Downloader();
 
-  //   errors   invalid (the name, the options; stopped, draining), not_found (not in the catalog),
-  //            busy (1024 are open)
+  //   errors   invalid (the name, the options; stopped, draining), busy (1024 are open)
   Result<DownloadStream> add(const std::string& name);
 
   // Lends this thread. Only one call at a time may drive, others get `invalid`.

@@ -38,8 +38,8 @@ void DownloadState::begin(std::shared_ptr<DownloadChannel> channel) {
 
 Result<void> DownloadState::move(SteadyTime wait_until) {
   const auto left = wait_until - std::min(wait_until, std::chrono::steady_clock::now());
-  drive_->wait(std::chrono::floor<milliseconds>(
-      std::min<SteadyTime::duration>(left, Drive::kLongestWait)));
+  drive_->wait(
+      std::chrono::floor<milliseconds>(std::min<SteadyTime::duration>(left, Drive::kLongestWait)));
   drive_->round();
   return {};
 }

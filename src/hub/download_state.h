@@ -53,8 +53,8 @@ class DownloadState final : public Driver {
   Result<void> move(SteadyTime wait_until) MUMMU_REQUIRES(role_);
   void end(Live live) MUMMU_REQUIRES(role_);
 
-  std::unique_ptr<Drive> drive_;          // touched by add, and by whoever drives
-  Net* net_ MUMMU_GUARDED_BY(mutex_);     // to be woken; null: it is no more
+  std::unique_ptr<Drive> drive_;       // touched by add, and by whoever drives
+  Net* net_ MUMMU_GUARDED_BY(mutex_);  // to be woken; null: it is no more
   std::vector<Live> live_ MUMMU_GUARDED_BY(role_);
 };
 

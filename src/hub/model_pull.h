@@ -22,7 +22,7 @@ namespace mummu::hub {
 
 class ModelPull {
  public:
-  //   errors   invalid (the name, the options), not_found (not in the catalog)
+  //   errors   invalid (the name, the options)
   static Result<std::unique_ptr<ModelPull>> make(Net& net, const HubOptions& options,
                                                  const std::string& name);
 

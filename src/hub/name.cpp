@@ -19,18 +19,15 @@ std::string known_names() {
 Result<HubName> from_catalog(std::string_view word, std::string_view quant) {
   const CatalogEntry* entry = find_in_catalog(word);
   if (!entry)
-    return fail(
-        Error::not_found,
-        "no such model: {} is neither a file or folder nor a known name ({}), and owner/name "
-        "would be a repository",
-        quote(word), known_names());
+    return fail(Error::invalid, "{}: expected a known name ({}) or owner/name", quote(word),
+                known_names());
   if (quant.empty())
     return HubName{.repository = entry->repository,
                    .revision = entry->revision,
                    .file = entry->file,
                    .sha256 = entry->sha256};
   if (entry->gguf.empty())
-    return fail(Error::not_found, "{}: the catalog has no quantisations of it", entry->name);
+    return fail(Error::invalid, "{}: the catalog has no quantisations of it", entry->name);
   return HubName{.repository = entry->gguf, .file = std::string(quant)};
 }
 

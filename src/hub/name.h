@@ -18,7 +18,7 @@ struct HubName {
 };
 
 // Knows nothing of local paths and asks nobody.
-//   errors   invalid (what is wrong with it), not_found (one word that the catalog does not have)
+//   errors   invalid (what is wrong with it; one word that the catalog does not have)
 Result<HubName> parse_name(std::string_view text);
 
 // The name as it can be written again.

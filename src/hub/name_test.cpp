@@ -39,7 +39,7 @@ TEST(HubName, the_catalog_knows_the_default_model_and_its_quantisations) {
   const auto quant = parse_name("qwen3-4b:q4_k_m");
   ASSERT_TRUE(quant);
   EXPECT_EQ(to_string(*quant), "Qwen/Qwen3-4B-GGUF:q4_k_m");
-  EXPECT_EQ(parse_name("all-minilm-l6-v2:q4_k_m").error().code, Error::not_found);
+  EXPECT_EQ(parse_name("all-minilm-l6-v2:q4_k_m").error().code, Error::invalid);
 }
 
 TEST(HubName, the_catalog_and_the_script_mean_the_same_default_model) {
@@ -63,7 +63,7 @@ TEST(HubName, every_catalog_entry_is_sound) {
 TEST(HubName, an_unknown_word_lists_the_known_ones) {
   const auto name = parse_name("no-such-model");
   ASSERT_FALSE(name);
-  EXPECT_EQ(name.error().code, Error::not_found);
+  EXPECT_EQ(name.error().code, Error::invalid);
   EXPECT_NE(name.error().message.find("smollm2-135m-instruct"), std::string::npos);
 }
 
