@@ -208,6 +208,20 @@ def terminal(hub):
     expect("run asks", hub.mummu("list").stdout.count(b"maker/shown") == 0, "it came although the answer was no")
 
 
+def proxy(hub):
+    """The hub's own port serves as the proxy: it takes requests for any host."""
+    hub.put("maker/behind", "m.gguf", random.Random(6).randbytes(50_000))
+    hub.command(cmd="clear")
+    behind = {"HF_ENDPOINT": "http://hub.example", "no_proxy": ""}
+    done = hub.mummu("pull", "maker/behind", **behind, http_proxy=hub.url)
+    expect("through a proxy", done.returncode == 0, done)
+    asked = [entry["path"] for entry in hub.command(cmd="log")]
+    expect("through a proxy", len(asked) == 3 and all(path.startswith("http://") for path in asked), asked)
+    refused("a proxy out of reach", hub.mummu("pull", "maker/behind", **behind, http_proxy="http://127.0.0.1:9"), "out of reach")
+    done = hub.mummu("pull", "maker/behind", http_proxy="http://127.0.0.1:9", no_proxy="127.0.0.1")
+    expect("no_proxy", done.returncode == 0, done)
+
+
 def run(hub):
     if not MODEL.exists():
         if os.environ.get("MUMMU_REQUIRE_FIXTURES"):
@@ -230,7 +244,7 @@ def example(hub):
 
 
 def main():
-    for group in (empty_store, commands, two_at_once, kills, terminal, run, example):
+    for group in (empty_store, commands, two_at_once, kills, terminal, proxy, run, example):
         with tempfile.TemporaryDirectory() as folder:
             hub = Hub(folder)
             start = time.monotonic()

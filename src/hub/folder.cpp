@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <random>
 
 #include "base/fail.h"
 #include "hub/fd.h"
@@ -47,6 +48,12 @@ bool write_all(int fd, std::string_view text) {
     text.remove_prefix(static_cast<size_t>(n));
   }
   return true;
+}
+
+// Two processes that give the same name do not meet in it.
+std::string temporary_name(const fs::path& path) {
+  std::random_device random;
+  return fmt::format("{}.{:08x}{:08x}.new", path.string(), random(), random());
 }
 
 Result<void> make_folders(const fs::path& path) {
@@ -104,8 +111,7 @@ Result<void> RepositoryFolder::link(std::string_view commit, const std::string& 
   const fs::path target = fs::relative(blob(etag), path.parent_path());
   std::error_code error;
   if (fs::read_symlink(path, error) == target && !error) return {};
-  const fs::path fresh = path.string() + ".link";
-  fs::remove(fresh, error);
+  const fs::path fresh = temporary_name(path);
   fs::create_symlink(target, fresh, error);
   if (!error) fs::rename(fresh, path, error);
   if (error) return io_error(path, "make this link", error.message());
@@ -122,11 +128,14 @@ Result<void> RepositoryFolder::record(std::string_view revision, std::string_vie
 }
 
 Result<void> write_durably(const fs::path& path, std::string_view text) {
-  const std::string fresh = path.string() + ".new";
-  const Fd fd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+  const std::string fresh = temporary_name(path);
+  const Fd fd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!fd || !write_all(fd.get(), text) || ::fsync(fd.get()) != 0 ||
-      ::rename(fresh.c_str(), path.c_str()) != 0)
-    return io_error(path, "write", std::strerror(errno));
+      ::rename(fresh.c_str(), path.c_str()) != 0) {
+    Error error = io_error(path, "write", std::strerror(errno));
+    ::unlink(fresh.c_str());
+    return error;
+  }
   sync_folder(path.parent_path());
   return {};
 }
