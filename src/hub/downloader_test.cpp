@@ -6,6 +6,7 @@
 #include <atomic>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <stop_token>
 #include <thread>
 
 #include "async/test/number_channel.h"
@@ -150,6 +151,59 @@ TEST(Downloader, cancel_from_another_thread_leaves_what_the_next_one_goes_on_wit
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_TRUE(read_file(done->path) == content);
   EXPECT_EQ(done->fetched, kBytes - kBytes / 2);
+}
+
+// A stalled download of which half is here.
+struct HalfBench : HubBench {
+  static constexpr int64_t kBytes = 6 << 20;
+  HalfBench() {
+    hub.fault("stall", "m.gguf", {{"at", kBytes / 2}, {"times", 100}, {"host", "cdn"}});
+  }
+  void expect_the_rest_comes() {
+    hub.clear();
+    const auto done = download(kGgufModel, options);
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_TRUE(read_file(done->path) == content);
+    EXPECT_EQ(done->fetched, kBytes - kBytes / 2);
+  }
+  std::string content = put_gguf(kBytes);
+};
+
+TEST(Downloader, a_coroutine_that_is_stopped_leaves_what_the_next_one_goes_on_with) {
+  HalfBench bench;
+  test::Pool pool(1);
+  {
+    auto downloader = Downloader::start(bench.options);
+    std::stop_source stop;
+    const auto fetch = [](DownloadStream stream, test::Pool& where,
+                          std::stop_source* until) -> Task<int> {
+      while (const DownloadProgress* progress = co_await stream.next(where.executor()))
+        if (progress->bytes == HalfBench::kBytes / 2) until->request_stop();
+      co_return static_cast<int>(stream.done());
+    };
+    const auto ended =
+        sync_wait(fetch(add(*downloader, kGgufModel), pool, &stop), stop.get_token());
+    ASSERT_TRUE(ended);
+    EXPECT_EQ(*ended, 0) << "it was left in the middle";
+  }
+  bench.expect_the_rest_comes();
+}
+
+TEST(Downloader, one_of_two_that_is_cancelled_leaves_its_part_and_the_other_whole) {
+  HalfBench bench;
+  bench.put_folder_model();
+  {
+    auto downloader = Downloader::start(bench.options);
+    auto file = add(*downloader, kGgufModel), folder = add(*downloader, kFolderModel);
+    while (const DownloadProgress* progress = file.next())
+      if (progress->bytes == HalfBench::kBytes / 2) break;
+    file.cancel();
+    read_to_its_end(folder);
+    const auto done = folder.result();
+    ASSERT_TRUE(done) << done.error().message;
+    bench.expect_folder_model(*done);
+  }
+  bench.expect_the_rest_comes();
 }
 
 TEST(Downloader, a_dropped_download_frees_its_place_for_another_of_the_same_file) {
