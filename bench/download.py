@@ -3,7 +3,7 @@
 huggingface_hub, in turns; prints the best rate of each and its ratio to curl's. Mummu and huggingface_hub end with the file in a
 store, Mummu with its sha256 checked and its bytes on the disk; curl does neither, "curl, openssl" hashes what comes, beside it.
 
-    bench/download.py build/release/app/mummu [--megabytes 1000] [--rounds 5] [--folder FOLDER]
+    bench/download.py build/release/app/mummu [--megabytes 1000] [--rounds 5] [--folder FOLDER] [--tls]
 """
 
 import argparse
@@ -48,14 +48,18 @@ def main():
     parser.add_argument("--megabytes", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--folder", help="where the files lie; default: the system's temporary folder")
+    parser.add_argument("--tls", action="store_true", help="over TLS, as real hubs are")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:
         folder = Path(name)
         write_file(folder / "hub" / REPOSITORY / "m.gguf", asked.megabytes)
-        hub = subprocess.Popen([sys.executable, FAKE_HUB, folder / "hub"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        url = json.loads(hub.stdout.readline())["hub"]
+        tls = ["--tls", "127.0.0.1"] if asked.tls else []
+        hub = subprocess.Popen([sys.executable, FAKE_HUB, folder / "hub", *tls], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        said = json.loads(hub.stdout.readline())
+        url, ca = said["hub"], said["ca"] or ""
         environment = {**os.environ, "HF_ENDPOINT": url, "HF_HUB_CACHE": str(folder / "store"), "MUMMU_HOME": "",
-                       "HF_TOKEN": "", "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}  # fmt: skip
+                       "HF_TOKEN": "", "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_TELEMETRY": "1",
+                       "CURL_CA_BUNDLE": ca, "SSL_CERT_FILE": ca, "REQUESTS_CA_BUNDLE": ca}  # fmt: skip
         best = {}
         for _ in range(asked.rounds + 1):  # the first one warms the page cache and the hub's hashes
             for way, words in ways(asked.binary, url, folder).items():
