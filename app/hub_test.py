@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The commands of the store against a hub on loopback: pull, list, show, du, verify, rm and run, over a pipe and on a terminal,
-killed, twice at once, offline and out of reach. Usage: hub_test.py MUMMU_BINARY FAKE_HUB [EXAMPLE_DOWNLOAD]
+killed, twice at once, offline and out of reach. Usage: hub_test.py MUMMU_BINARY FAKE_HUB [EXAMPLE_PROGRAM...]
 MUMMU_KILLS says how often a download is killed (10)."""
 
 import hashlib
