@@ -105,7 +105,7 @@ double bare_seconds(double us, int streams, int64_t tokens) {
 }
 
 Task<void> read_all(Stream stream, Loop& loop) {
-  while (co_await stream.next(loop.executor())) continue;
+  while ([[maybe_unused]] const Token* token = co_await stream.next(loop.executor())) continue;
 }
 
 double worker_seconds(const Device& device, double us, int streams, int64_t tokens,
@@ -165,10 +165,8 @@ double us_since_step() {
 }
 
 Task<void> time_all(Stream stream, Loop& loop, std::vector<double>& us) {
-  while (const Token* token = co_await stream.next(loop.executor())) {
-    (void)token;
+  while ([[maybe_unused]] const Token* token = co_await stream.next(loop.executor()))
     us.push_back(us_since_step());
-  }
 }
 
 void latencies(const Device& device) {

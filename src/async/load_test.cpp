@@ -61,7 +61,8 @@ TEST(Loader, can_be_awaited) {
   MUMMU_NEEDS(model_path());
   Pool pool(1);
   const auto load = [](Loader loader, Pool& where) -> Task<Result<Model>> {
-    while (co_await loader.next(where.executor())) continue;
+    while ([[maybe_unused]] const LoadProgress* progress = co_await loader.next(where.executor()))
+      continue;
     co_return loader.result();
   };
   auto model = sync_wait(load(*Loader::start(model_path(), cpu()), pool));
