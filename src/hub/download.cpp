@@ -1,3 +1,4 @@
+#include "base/edge.h"
 #include "base/fail.h"
 #include "hub/drive.h"
 #include "mummu/hub.h"
@@ -43,10 +44,12 @@ void Download::cancel() { impl_->pull->cancel(); }
 
 Result<Downloaded> download(const std::string& name, const HubOptions& options,
                             const OnDownload& on_progress) {
-  MUMMU_TRY(Download pull, Download::start(name, options));
-  while (const DownloadProgress* progress = pull.next())
-    if (on_progress && !on_progress(*progress)) pull.cancel();
-  return pull.result();
+  return at_edge([&]() -> Result<Downloaded> {
+    MUMMU_TRY(Download pull, Download::start(name, options));
+    while (const DownloadProgress* progress = pull.next())
+      if (on_progress && !on_progress(*progress)) pull.cancel();
+    return pull.result();
+  });
 }
 
 }  // namespace mummu
