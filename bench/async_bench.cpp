@@ -105,7 +105,7 @@ double bare_seconds(double us, int streams, int64_t tokens) {
 }
 
 Task<void> read_all(Stream stream, Loop& loop) {
-  while (co_await stream.next(loop.executor())) continue;
+  while ([[maybe_unused]] const Token* token = co_await stream.next(loop.executor())) continue;
 }
 
 double worker_seconds(const Device& device, double us, int streams, int64_t tokens,
@@ -165,10 +165,8 @@ double us_since_step() {
 }
 
 Task<void> time_all(Stream stream, Loop& loop, std::vector<double>& us) {
-  while (const Token* token = co_await stream.next(loop.executor())) {
-    (void)token;
+  while ([[maybe_unused]] const Token* token = co_await stream.next(loop.executor()))
     us.push_back(us_since_step());
-  }
 }
 
 void latencies(const Device& device) {
@@ -193,9 +191,11 @@ void cancels(const Device& device) {
         {.context = kContext,
          .engine = {
              .kv_tokens = 2 * kContext, .step_tokens = prefill ? 8 : 0, .prefix_cache = false}});
-    fake.forward->during_run = [] {
+    std::atomic<int64_t> steps = 0;  // that have ended
+    fake.forward->during_run = [&] {
       const auto begin = Clock::now();
       while (us_since(begin) < 1000) continue;
+      ++steps;
     };
     auto worker = *Worker::start(device);
     (void)worker.add(std::move(fake.engine));
@@ -207,16 +207,17 @@ void cancels(const Device& device) {
       if (prefill) request.options.max_tokens = 10;
       Stream stream = *worker.submit(request);
       std::this_thread::sleep_for(std::chrono::microseconds(3000 + 13 * i));
-      const int64_t steps = worker.counts().steps;
       const auto begin = Clock::now();
       stream = Stream();
+      const int64_t destroyed = steps;
       while (worker.counts().streams > 0)
         std::this_thread::sleep_for(std::chrono::microseconds(20));
       us.push_back(us_since(begin));
-      steps_after = std::max(steps_after, worker.counts().steps - steps);
+      steps_after = std::max(steps_after, steps - destroyed);
     }
     print_latency(prefill ? "in mid-prefill" : "in decode", us);
-    fmt::print("  largest {:.0f} us; steps counted after it: at most {}\n", us.back(), steps_after);
+    fmt::print("  largest {:.0f} us; steps that ended after it: at most {}\n", us.back(),
+               steps_after);
   }
 }
 

@@ -194,8 +194,8 @@ def check_threads(root, source):
 
 
 def check_throw(root, source):
-    """We write no throw (tests may: a host's callback can)."""
-    if source.top in ("src", "include") and not source.is_test:
+    """We write no throw (tests may: a host's callback can; edge.h passes on the end of a thread)."""
+    if source.top in ("src", "include") and not source.is_test and source.path != "src/base/edge.h":
         for line in source.lines_with("throw"):
             yield line, "throw: return a Result instead"
 
@@ -242,6 +242,7 @@ CLEAN = {
     "include/mummu/device.h": '#include "mummu/result.h"\n',
     "include/mummu/engine.h": '#include "mummu/device.h"\n#include <functional>\n',
     "src/base/fail.h": '#include "mummu/result.h"\n// a comment may say throw\n',
+    "src/base/edge.h": '#include "mummu/result.h"\nvoid f() { try { g(); } catch (...) { throw; } }\n',
     "src/base/test_fixture.h": "#include <gtest/gtest.h>\n",
     "src/file/json.h": "#include <nlohmann/json_fwd.hpp>\n",
     "src/file/json.cpp": '#include "file/json.h"\n#include <fcntl.h>\n#include <nlohmann/json.hpp>\n',

@@ -2,8 +2,9 @@
 
 // Streams as Boost.Asio operations; optional, the library itself knows nothing of Boost.
 //   while (const mummu::Token* token = co_await mummu::async_next(stream, asio::use_awaitable)) ...
-// Any completion token (callback, use_future, use_awaitable, deferred); completes once, with a
-// Next<Event>, always posted to the handler's associated executor, with its associated allocator.
+// (name the token: g++ before 13 miscompiles a condition that is only a co_await, await.h says
+// how). Any completion token (callback, use_future, use_awaitable, deferred); completes once, with
+// a Next<Event>, always posted to the handler's associated executor, with its associated allocator.
 // Cancelling the operation, or the death of its io_context, ends the wait and not the stream, and
 // loses no event; the death of the stream completes it with Pull::cancelled.
 

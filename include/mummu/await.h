@@ -65,6 +65,28 @@ std::shared_ptr<Root> root_of(std::coroutine_handle<Promise> frame) {
     return nullptr;
 }
 
+// What co_await gives: a Next. g++ before 13 puts the value of a condition with a co_await in it
+// before the promise in the frame of a coroutine that declares nothing, whatever it awaits and at
+// every -O: that coroutine crashes when it is first resumed. There such a condition does not
+// compile; naming the event helps, in every compiler.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+template <typename Event>
+class Awaited : public Next<Event> {
+ public:
+  using Next<Event>::Next;
+  explicit operator bool() const& { return Next<Event>::operator bool(); }
+  explicit operator bool() && {
+    static_assert(sizeof(Event) == 0,
+                  "g++ before 13 miscompiles a condition that is a co_await; name the event: "
+                  "while (const Token* token = co_await stream.next(executor))");
+    return false;
+  }
+};
+#else
+template <typename Event>
+using Awaited = Next<Event>;
+#endif
+
 template <typename Event, typename Where>
 class [[nodiscard]] NextAwait {
  public:
@@ -76,7 +98,7 @@ class [[nodiscard]] NextAwait {
   bool await_suspend(std::coroutine_handle<Promise> frame) {
     return await_.suspend(frame, root_of(frame), Executor(executor_));
   }
-  Next<Event> await_resume() { return Next<Event>(await_.finish()); }
+  Awaited<Event> await_resume() { return Awaited<Event>(await_.finish()); }
 
  private:
   Await await_;

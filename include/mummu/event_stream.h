@@ -103,7 +103,9 @@ class EventStream : public AnyStream {
   Next<Event> next_until(std::chrono::steady_clock::time_point until) {
     return Next<Event>(pull_until(until));
   }
-  // co_await: suspends until there is an event (await.h says what an executor is).
+  // co_await: suspends until there is an event (await.h says what an executor is). Name it in the
+  // condition of a loop, `while (const Token* token = co_await stream.next(executor))`: g++ before
+  // 13 refuses the form without a name, which it would miscompile.
   //   requires  not moved from
   template <typename Where>
   NextAwait<Event, Where> next(Where executor) {

@@ -25,7 +25,7 @@ struct Error {
     device_lost,  // the device failed; its engines are over
     cancelled,    // somebody asked for it
     io,           // the operating system refused a read or a write
-    internal,     // a bug in this library
+    internal,     // a bug in this library, or what a callback of the host threw
   };
   using enum Code;
 

@@ -4,7 +4,8 @@
 // waited for), can be moved and not copied, and its owner destroys it. Tasks run in a loop on the
 // stack of whoever runs them: a million ready awaits nest nowhere, in any build. Their parameters
 // should be values; a lambda that captures should not be one; no lock and no thread_local may be
-// held across co_await. Exceptions pass from the inner Task to the outer.
+// held across co_await. Exceptions pass from the inner Task to the outer. With g++ before 13 no
+// condition may contain a co_await (await.h): give its value to a variable first.
 
 #include <atomic>
 #include <coroutine>

@@ -48,7 +48,7 @@ TEST(Await, a_hundred_thousand_inline_resumptions_nest_nowhere) {
   const auto numbers = make_numbers();
   int read = 0;
   const auto reading = [](Numbers from, int* out) -> Task<void> {
-    while (co_await from->next(resume_inline)) ++*out;
+    while ([[maybe_unused]] const int* number = co_await from->next(resume_inline)) ++*out;
   };
   spawn(reading(numbers, &read));
   for (int i = 0; i < 100'000; ++i) numbers->push(i);

@@ -50,6 +50,17 @@ class Cancel : public testing::TestWithParam<How> {
     EXPECT_EQ(stream.try_next().why(), Pull::end);
     EXPECT_EQ(stream.result().error().code, Error::cancelled);
   }
+  // The fake looks at the flag after during_run, as between layers. The step is the last.
+  void cancel_in_the_next_step(FakeWorker& lent, Stream& stream) {
+    int64_t runs = 0;
+    lent.forward->during_run = [&] {
+      ++runs;
+      std::async(std::launch::async, [&] { cancel(stream); }).wait();
+    };
+    lent.turns(2);
+    EXPECT_EQ(runs, 1);
+    lent.forward->during_run = nullptr;
+  }
   void expect_all_pages(FakeWorker& lent) {
     EXPECT_EQ(lent.worker.counts().pages_used, 0);
     EXPECT_EQ(lent.worker.counts().streams, 0);
@@ -168,15 +179,19 @@ TEST_P(Cancel, in_the_middle_of_a_step_stops_it_between_layers) {
   FakeWorker lent;
   Stream stream = lent.submit(watched(ask(50)));
   lent.turns(2);
-  int64_t cancelled_runs = 0;
-  lent.forward->during_run = [&] {  // the fake looks at the flag after this, as between layers
-    if (!stream || stream.done()) return;
-    std::async(std::launch::async, [&] { cancel(stream); }).wait();
-    ++cancelled_runs;
-  };
-  lent.turns(2);
-  EXPECT_EQ(cancelled_runs, 1);
+  cancel_in_the_next_step(lent, stream);
   expect_cancelled(stream, 2);
+  expect_all_pages(lent);
+}
+
+TEST_P(Cancel, in_the_middle_of_a_step_of_its_prompt_stops_it_between_layers) {
+  FakeOptions options;
+  options.engine.step_tokens = 16;
+  FakeWorker lent(Kind::lent, std::move(options));
+  Stream stream = lent.submit(watched(ask(50, 1, 100)));
+  lent.turns(2);
+  cancel_in_the_next_step(lent, stream);
+  expect_cancelled(stream, 0);
   expect_all_pages(lent);
 }
 
@@ -209,22 +224,33 @@ TEST_P(Cancel, with_several_choices_ends_each) {
   expect_all_pages(lent);
 }
 
-TEST(CancelSteps, no_step_is_begun_after_the_destructor_has_returned) {
-  FakeWorker started(Kind::started);
-  std::atomic<int64_t> begun = 0;
+// Steps that end after ~Stream has returned: the one that was under way, if any.
+void expect_at_most_one_step(FakeOptions options, const Request& request, int64_t first_runs) {
+  FakeWorker started(Kind::started, std::move(options));
+  std::atomic<int64_t> ended = 0;
   started.forward->during_run = [&] {
-    ++begun;
     std::this_thread::sleep_for(std::chrono::microseconds(300));
+    ++ended;
   };
   for (int round = 0; round < 50; ++round) {
-    Stream stream = started.submit(ask(500));
-    EXPECT_TRUE(stream.next());
+    const int64_t before = ended;
+    Stream stream = started.submit(request);
+    wait_for([&] { return ended >= before + first_runs; });
     std::this_thread::sleep_for(std::chrono::microseconds(50 * (round % 20)));
     stream = Stream();
-    const int64_t before = begun;
-    wait_for([&] { return started.worker.counts().pages_used == 0; });
-    EXPECT_LE(begun - before, 1) << "one may have been on its way";
+    const int64_t destroyed = ended;
+    wait_for([&] { return started.worker.counts().streams == 0; });
+    EXPECT_EQ(started.worker.counts().pages_used, 0);
+    EXPECT_LE(ended - destroyed, 1);
   }
+}
+
+TEST(CancelSteps, at_most_one_ends_after_the_destructor_has_returned) {
+  expect_at_most_one_step({.engine = {.prefix_cache = false}}, ask(500), 2);
+}
+
+TEST(CancelSteps, at_most_one_ends_after_a_prompt_was_destroyed_half_way) {
+  expect_at_most_one_step({.engine = {.step_tokens = 4, .prefix_cache = false}}, ask(5, 1, 400), 2);
 }
 
 TEST(CancellerOutlives, the_stream_and_the_worker) {

@@ -61,7 +61,8 @@ TEST(Loader, can_be_awaited) {
   MUMMU_NEEDS(model_path());
   Pool pool(1);
   const auto load = [](Loader loader, Pool& where) -> Task<Result<Model>> {
-    while (co_await loader.next(where.executor())) continue;
+    while ([[maybe_unused]] const LoadProgress* progress = co_await loader.next(where.executor()))
+      continue;
     co_return loader.result();
   };
   auto model = sync_wait(load(*Loader::start(model_path(), cpu()), pool));
@@ -89,6 +90,21 @@ TEST(Loader, on_progress_is_asked_too) {
   while (loader.try_next()) continue;
   EXPECT_EQ(loader.result().error().code, Error::cancelled);
   EXPECT_EQ(asked, 3);
+}
+
+// The same where Model::load asks it.
+TEST(Loader, an_on_progress_that_throws_a_number_is_its_result) {
+  MUMMU_NEEDS(model_path());
+  const auto throwing = [](const LoadProgress&) -> bool { throw 7; };
+  Loader loader(model_path(), cpu(), {.on_progress = throwing});
+  EXPECT_TRUE(loader.run());
+  while (loader.try_next()) continue;
+  const auto result = loader.result();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Error::internal);
+  EXPECT_NE(result.error().message.find("no std::exception"), std::string::npos);
+  EXPECT_EQ(Model::load(model_path(), cpu(), {.on_progress = throwing}).error().message,
+            result.error().message);
 }
 
 TEST(Loader, a_missing_file_is_its_result) {

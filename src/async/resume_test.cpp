@@ -110,33 +110,37 @@ TEST(Resume, called_after_its_frame_died_does_nothing) {
   EXPECT_EQ(*Next<int>(numbers->try_next()), 5);
 }
 
-TEST(Resume, of_an_earlier_await_does_not_touch_a_later_one) {
-  const auto numbers = make_numbers();
+// A stream with a second await on it, while the Resume of the first, whose frame died, still lies
+// on the shelf.
+struct LaterAwait {
+  LaterAwait() {
+    const Foreign dead = foreign(numbers, shelf.executor(), &first);
+    numbers->push(5);
+    dead.frame.destroy();
+    EXPECT_EQ(*Next<int>(numbers->try_next()), 5);
+    spawn(store(numbers, resume_inline, &second));
+  }
+  void expect_untouched() {
+    EXPECT_EQ(second, 0);
+    numbers->push(6);
+    EXPECT_EQ(second, 6);
+  }
+
+  Numbers numbers = make_numbers();
   Shelf shelf;
   int first = 0, second = 0;
-  const Foreign dead = foreign(numbers, shelf.executor(), &first);
-  numbers->push(5);
-  dead.frame.destroy();
-  EXPECT_EQ(*Next<int>(numbers->try_next()), 5);
-  spawn(store(numbers, resume_inline, &second));
-  shelf.run_one();  // the old one: called
-  EXPECT_EQ(second, 0);
-  numbers->push(6);
-  EXPECT_EQ(second, 6);
+};
+
+TEST(Resume, of_an_earlier_await_does_not_touch_a_later_one) {
+  LaterAwait later;
+  later.shelf.run_one();
+  later.expect_untouched();
 }
 
 TEST(Resume, of_an_earlier_await_dropped_does_not_abandon_a_later_one) {
-  const auto numbers = make_numbers();
-  Shelf shelf;
-  int first = 0, second = 0;
-  const Foreign dead = foreign(numbers, shelf.executor(), &first);
-  numbers->push(5);
-  dead.frame.destroy();
-  EXPECT_EQ(*Next<int>(numbers->try_next()), 5);
-  spawn(store(numbers, resume_inline, &second));
-  shelf.resumes.clear();
-  numbers->push(6);
-  EXPECT_EQ(second, 6);
+  LaterAwait later;
+  later.shelf.resumes.clear();
+  later.expect_untouched();
 }
 
 TEST(Resume, an_executor_that_throws_has_dropped_it) {

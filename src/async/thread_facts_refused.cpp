@@ -65,6 +65,18 @@ static_assert(thread_shareable<Engine>, "Engine is not shareable");
 Task<Result<Engine*> > lend(Engine& engine) { co_return &engine; }
 #elif REFUSED == 12
 ModelSlot<Engine> slot;
+#elif REFUSED == 13
+Task<void> read(Stream& stream) {
+  while (co_await stream.next(resume_inline)) continue;
+}
+#elif REFUSED == 14
+Task<int> read(Stream& stream) {
+  while (const Token* token = co_await stream.next(resume_inline))
+    if (!token->ids.empty()) co_return 1;
+  const auto next = co_await stream.next(resume_inline);
+  if (next || next.why() == Pull::end) co_return 2;
+  co_return 3;
+}
 #else
 Task<int> inner() { co_return 1; }
 Task<int> outer() { co_return co_await inner(); }

@@ -210,6 +210,7 @@ TEST(Worker, sleeps_when_it_is_idle) {
   FakeWorker started(Kind::started);
   Stream stream = started.submit(ask(5));
   read_all(stream);
+  wait_for([&] { return started.worker.counts().streams == 0; });
   const int64_t steps = started.worker.counts().steps;
   std::this_thread::sleep_for(milliseconds(50));
   EXPECT_EQ(started.worker.counts().steps, steps);

@@ -33,6 +33,14 @@ TEST(Download, a_model_of_several_files_comes_as_the_hub_has_it) {
     EXPECT_EQ(blob.path().extension(), "") << "left behind: " << blob.path();
 }
 
+TEST(Download, an_on_download_that_throws_a_number_ends_in_an_error) {
+  HubBench bench;
+  bench.put_folder_model();
+  const auto thrown =
+      download(kFolderModel, bench.options, [](const DownloadProgress&) -> bool { throw 7; });
+  EXPECT_EQ(thrown.error().code, Error::internal);
+}
+
 TEST(Download, small_files_come_first) {
   HubBench bench;
   bench.put_folder_model();

@@ -1,5 +1,6 @@
 #include "mummu/model_store.h"
 
+#include "base/edge.h"
 #include "base/fail.h"
 #include "file/reader.h"
 #include "hub/hash.h"
@@ -102,6 +103,31 @@ std::string joined(const std::vector<std::string>& files) {
   return out;
 }
 
+// Hashes; what is wrong is removed and fetched once more.
+Result<Verified> verify_or_heal(const HubOptions& options, const std::string& text,
+                                const OnVerify& on_progress) {
+  MUMMU_TRY(HubName name, hub::parse_name(text));
+  const RepositoryFolder folder(options.store, name);
+  auto found = hub::find_installed(options.store, name);
+  if (!found) return not_here(text, options.store);
+  MUMMU_TRY(const Damage damage, examine(folder, *found, on_progress));
+  if (damage.files.empty()) return damage.sound;
+  discard(folder, found->commit, damage.files);
+  const std::string wrong = joined(damage.files);
+  if (options.offline)
+    return fail(Error::corrupt, "{}: {}: the bytes were not those of the hub and were removed",
+                text, wrong);
+  if (name.url.empty()) name.revision = found->commit;
+  MUMMU_TRY(download(to_string(name), options));
+  found = hub::find_installed(options.store, name);
+  if (!found) return not_here(text, options.store);
+  MUMMU_TRY(Damage again, examine(folder, *found, on_progress));
+  if (!again.files.empty())
+    return fail(Error::corrupt, "{}: {}: the bytes are wrong again", text, joined(again.files));
+  again.sound.healed = damage.files;
+  return again.sound;
+}
+
 }  // namespace
 
 ModelStore::ModelStore(HubOptions options) : options_(std::move(options)) {}
@@ -162,26 +188,7 @@ Result<int64_t> ModelStore::remove(const std::string& text) {
 }
 
 Result<Verified> ModelStore::verify(const std::string& text, const OnVerify& on_progress) {
-  MUMMU_TRY(HubName name, hub::parse_name(text));
-  const RepositoryFolder folder(options_.store, name);
-  auto found = hub::find_installed(options_.store, name);
-  if (!found) return not_here(text, options_.store);
-  MUMMU_TRY(const Damage damage, examine(folder, *found, on_progress));
-  if (damage.files.empty()) return damage.sound;
-  discard(folder, found->commit, damage.files);
-  const std::string wrong = joined(damage.files);
-  if (options_.offline)
-    return fail(Error::corrupt, "{}: {}: the bytes were not those of the hub and were removed",
-                text, wrong);
-  if (name.url.empty()) name.revision = found->commit;
-  MUMMU_TRY(download(to_string(name), options_));
-  found = hub::find_installed(options_.store, name);
-  if (!found) return not_here(text, options_.store);
-  MUMMU_TRY(Damage again, examine(folder, *found, on_progress));
-  if (!again.files.empty())
-    return fail(Error::corrupt, "{}: {}: the bytes are wrong again", text, joined(again.files));
-  again.sound.healed = damage.files;
-  return again.sound;
+  return at_edge([&] { return verify_or_heal(options_, text, on_progress); });
 }
 
 }  // namespace mummu

@@ -209,5 +209,14 @@ TEST(ModelStore, verifying_can_be_cancelled) {
   EXPECT_EQ(stopped.error().code, Error::cancelled);
 }
 
+TEST(ModelStore, an_on_verify_that_throws_a_number_ends_in_an_error) {
+  HubBench bench;
+  bench.put_folder_model();
+  ASSERT_TRUE(download(kFolderModel, bench.options));
+  const auto thrown =
+      ModelStore(bench.options).verify(kFolderModel, [](int64_t, int64_t) -> bool { throw 7; });
+  EXPECT_EQ(thrown.error().code, Error::internal);
+}
+
 }  // namespace
 }  // namespace mummu

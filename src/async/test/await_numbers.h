@@ -32,7 +32,7 @@ Task<int> read_one(Numbers numbers, Where executor) {
 template <typename Where>
 Task<int> count(Numbers numbers, Where executor) {
   int read = 0;
-  while (co_await numbers->next(executor)) ++read;
+  while ([[maybe_unused]] const int* number = co_await numbers->next(executor)) ++read;
   co_return read;
 }
 
