@@ -104,7 +104,8 @@ TEST(Downloader, can_be_awaited_by_a_coroutine) {
   auto downloader = Downloader::start(bench.options);
   test::Pool pool(1);
   const auto fetch = [](DownloadStream stream, test::Pool& where) -> Task<Result<Downloaded>> {
-    while (co_await stream.next(where.executor())) continue;
+    while (const DownloadProgress* progress = co_await stream.next(where.executor()))
+      (void)progress;
     co_return stream.result();
   };
   const auto done = sync_wait(fetch(add(*downloader, kGgufModel), pool));
@@ -119,7 +120,8 @@ TEST(Downloader, two_that_are_awaited_come_at_the_same_time) {
   auto downloader = Downloader::start(bench.options);
   test::Pool pool(1);
   const auto fetch = [](DownloadStream stream, test::Pool& where) -> Task<Result<Downloaded>> {
-    while (co_await stream.next(where.executor())) continue;
+    while (const DownloadProgress* progress = co_await stream.next(where.executor()))
+      (void)progress;
     co_return stream.result();
   };
   const auto done = sync_wait(when_all(fetch(add(*downloader, kGgufModel), pool),
