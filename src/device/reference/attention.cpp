@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "device/reference/fma.h"
 #include "device/reference/kv_page.h"
 #include "device/reference/reference_ops.h"
 #include "device/reference/scalar.h"
@@ -16,7 +17,7 @@ class Query {
       : q_(q), scale_(scale), layer_(layer), segment_(segment), kv_head_(kv_head) {}
 
   // Attends to the keys of positions [0, last] and writes (head_dim) values to out.
-  void attend(int64_t last, float* out) {
+  MUMMU_FMA void attend(int64_t last, float* out) {
     for (int64_t first = 0; first <= last; first += kSpanTokens) {
       const int64_t visible = std::min(kSpanTokens, last + 1 - first);
       const float maximum = score(first, visible);

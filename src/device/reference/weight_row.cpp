@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/half.h"
+#include "device/reference/fma.h"
 
 namespace mummu::reference {
 namespace {
@@ -121,13 +122,13 @@ Block read_block(DType type, const uint8_t* row, int64_t b) {
   return read_small(type, bytes);
 }
 
-float float_product(DType type, const uint8_t* row, int64_t columns, const float* x) {
+MUMMU_FMA float float_product(DType type, const uint8_t* row, int64_t columns, const float* x) {
   float y = 0.0F;
   for (int64_t k = 0; k < columns; ++k) y = std::fma(float_element(type, row, k), x[k], y);
   return y;
 }
 
-float block_product(DType type, const uint8_t* row, int64_t columns, QuantisedRow x) {
+MUMMU_FMA float block_product(DType type, const uint8_t* row, int64_t columns, QuantisedRow x) {
   float y = 0.0F;
   for (int64_t b = 0; b < columns / kBlock; ++b) {
     const Block block = read_block(type, row, b);
