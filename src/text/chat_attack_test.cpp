@@ -124,8 +124,10 @@ size_t half_of(const std::string& token) {
   return at;
 }
 
-// In any case: some templates lower it.
-bool is_role(std::string word) {
+// In any case: some templates lower it. Besides these, what the template itself asks a role for
+// (Apriel's has a role "content").
+bool is_role(std::string word, const std::string& source) {
+  if (source.find("['role'] == '" + word + "'") != std::string::npos) return true;
   static const std::set<std::string> roles = {"system", "developer",   "user",    "assistant",
                                               "tool",   "function",    "ipython", "observation",
                                               "model",  "tool_results"};
@@ -134,12 +136,14 @@ bool is_role(std::string word) {
   return roles.contains(word);
 }
 
-std::vector<Change> attacks(const std::string& token, const Field& field) {
+std::vector<Change> attacks(const std::string& token, const Field& field,
+                            const std::string& source) {
   const size_t half = half_of(token);
   std::vector<Change> out = {{"y" + token, "y"},
                              {token, "", true},
                              {token.substr(half) + "y", "y" + token.substr(0, half)}};
-  if (field.key == "role" && !is_role(inner(token))) out.push_back({inner(token), "", true});
+  if (field.key == "role" && !is_role(inner(token), source))
+    out.push_back({inner(token), "", true});
   return out;
 }
 
@@ -187,7 +191,7 @@ TEST(ChatAttack, one_token_in_one_string_changes_no_control_token) {
         std::map<bool, std::optional<std::vector<TokenId>>> harmless;  // by Change::alone
         for (const std::string& token : tokens) {
           if (fields[field].is_models && (is_output_mark(token) || is_thought(token))) continue;
-          for (const Change& attack : attacks(token, fields[field])) {
+          for (const Change& attack : attacks(token, fields[field], source.text)) {
             if (!sample.takes()) continue;
             if (!harmless.contains(attack.alone))
               harmless[attack.alone] =
