@@ -67,6 +67,31 @@ def checkpoint(family):
     return config, tensors
 
 
+def encoder_layer(i):
+    at, out = f"encoder.layer.{i}.", {}
+    for part in ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"):
+        out |= {f"{at}{part}.weight": (HIDDEN, HIDDEN), f"{at}{part}.bias": (HIDDEN,)}
+    out |= {at + "intermediate.dense.weight": (FFN, HIDDEN), at + "intermediate.dense.bias": (FFN,),
+            at + "output.dense.weight": (HIDDEN, FFN), at + "output.dense.bias": (HIDDEN,)}
+    for part in ("attention.output", "output"):
+        out |= {f"{at}{part}.LayerNorm.weight": (HIDDEN,), f"{at}{part}.LayerNorm.bias": (HIDDEN,)}
+    return out
+
+
+def encoder():
+    config = {"model_type": "bert", "hidden_size": HIDDEN, "intermediate_size": FFN, "num_hidden_layers": 2,
+              "num_attention_heads": HEADS, "vocab_size": VOCAB, "max_position_embeddings": 8, "type_vocab_size": 2,
+              "layer_norm_eps": 1e-12, "hidden_act": "gelu", "position_embedding_type": "absolute",
+              "is_decoder": False}
+    tensors = {"embeddings.word_embeddings.weight": (VOCAB, HIDDEN),
+               "embeddings.position_embeddings.weight": (8, HIDDEN),
+               "embeddings.token_type_embeddings.weight": (2, HIDDEN),
+               "embeddings.LayerNorm.weight": (HIDDEN,), "embeddings.LayerNorm.bias": (HIDDEN,)}
+    for i in range(2):
+        tensors |= encoder_layer(i)
+    return config, tensors | {"pooler.dense.weight": (HIDDEN, HIDDEN), "pooler.dense.bias": (HIDDEN,)}
+
+
 def bytes_of(shape):
     """BF16 numbers that differ, all between 0.5 and 2."""
     count = 1
@@ -95,13 +120,19 @@ GGUF_NAMES = [("model.embed_tokens", "token_embd"), ("model.embedding_norm", "to
               ("mlp.gate_proj", "ffn_gate"), ("mlp.up_proj", "ffn_up"), ("mlp.down_proj", "ffn_down"),
               ("mlp.gate.", "ffn_gate_inp."), ("conv.in_proj", "shortconv.in_proj"), ("conv.conv", "shortconv.conv"),
               ("conv.out_proj", "shortconv.out_proj"), ("mlp.experts.0.gate_proj", "ffn_gate_exps"),
-              ("mlp.experts.0.up_proj", "ffn_up_exps"), ("mlp.experts.0.down_proj", "ffn_down_exps")]
+              ("mlp.experts.0.up_proj", "ffn_up_exps"), ("mlp.experts.0.down_proj", "ffn_down_exps"),
+              ("embeddings.word_embeddings", "token_embd"), ("embeddings.position_embeddings", "position_embd"),
+              ("embeddings.token_type_embeddings", "token_types"), ("embeddings.LayerNorm", "token_embd_norm"),
+              ("encoder.layer", "blk"), ("attention.self.query", "attn_q"), ("attention.self.key", "attn_k"),
+              ("attention.self.value", "attn_v"), ("attention.output.dense", "attn_output"),
+              ("attention.output.LayerNorm", "attn_output_norm"), ("intermediate.dense", "ffn_up"),
+              ("output.dense", "ffn_down"), ("output.LayerNorm", "layer_output_norm")]
 
 
 def gguf_tensors(tensors):
     out = []
     for name, shape in tensors.items():
-        if "experts.1." in name:
+        if "experts.1." in name or name.startswith("pooler."):
             continue
         if "experts.0." in name:
             shape = (2, *shape)
@@ -135,7 +166,23 @@ def gguf_keys(family, config):
                    ("tokenizer.ggml.merges", ARRAY, (STRING, ["a b"])), ("tokenizer.ggml.eos_token_id", UINT32, 4)]
 
 
+def encoder_keys():
+    return [("general.architecture", STRING, "bert"), ("bert.block_count", UINT32, 2),
+            ("bert.context_length", UINT32, 8), ("bert.embedding_length", UINT32, HIDDEN),
+            ("bert.feed_forward_length", UINT32, FFN), ("bert.attention.head_count", UINT32, HEADS),
+            ("bert.attention.layer_norm_epsilon", FLOAT32, 1e-12), ("bert.attention.causal", BOOL, False),
+            ("bert.pooling_type", UINT32, 1), ("tokenizer.ggml.model", STRING, "bert"),
+            ("tokenizer.ggml.pre", STRING, "default"), ("tokenizer.ggml.token_type_count", UINT32, 2),
+            ("tokenizer.ggml.tokens", ARRAY, (STRING, ["[UNK]", "[CLS]", "[SEP]", "\u2581a", "b"])),
+            ("tokenizer.ggml.token_type", ARRAY, (INT32, [3, 3, 3, 1, 1])),
+            ("tokenizer.ggml.unknown_token_id", UINT32, 0), ("tokenizer.ggml.cls_token_id", UINT32, 1),
+            ("tokenizer.ggml.seperator_token_id", UINT32, 2)]
+
+
 for family in ("llama", "qwen2", "qwen3", "lfm2", "olmoe"):
     config, tensors = checkpoint(family)
     write("plan_fuzz", family + ".folder", folder(config, tensors))
     write("plan_fuzz", family + ".gguf", gguf(gguf_keys(family, config), gguf_tensors(tensors)))
+config, tensors = encoder()
+write("plan_fuzz", "bert.folder", folder(config, tensors))
+write("plan_fuzz", "bert.gguf", gguf(encoder_keys(), gguf_tensors(tensors)))
