@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <cfenv>
 #include <chrono>
 #include <numeric>
+#include <thread>
 
 #include "base/allocation_count.h"
 
@@ -95,11 +97,21 @@ TEST(Threads, helpers_compute_in_the_default_float_environment) {
   EXPECT_EQ(other_modes.load(), 0);
 }
 
+// Each of them takes one piece and waits for the others: a helper that has not started yet may
+// still allocate.
+void wait_until_all_run(Threads& threads, int64_t count) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  std::atomic<int64_t> arrived = 0;
+  threads.for_each(count, [&](int64_t) {
+    ++arrived;
+    while (arrived < count && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  });
+}
+
 TEST(Threads, a_round_allocates_nothing) {
   Threads threads(3);
   int64_t sums[64] = {};
-  expect_each_piece_once(threads, 64);
-  sleep_ms(5);  // a helper that has not started yet may still allocate
+  wait_until_all_run(threads, 3);
   EXPECT_EQ(test::count_allocations([&] {
               for (int round = 0; round < 100; ++round) {
                 threads.for_each(64, [&](int64_t i) { sums[i] += i; });
