@@ -23,8 +23,9 @@ class Crowd {
     if (engine != 0) return;
     most_ = std::max<int64_t>(most_, latest_[0] + std::exchange(latest_[1], 0));
   }
-  // Before this nothing is computed.
+  // Before this, and after hold(), nothing is computed.
   void is_complete() { complete_ = true; }
+  void hold() { complete_ = false; }
   int64_t most() const { return most_; }
 
  private:

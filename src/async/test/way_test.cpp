@@ -122,6 +122,7 @@ Result<Busy> make_busy(Driving& driving, Kind kind, bool two_engines = false) {
   }
   if (kind == Kind::lent || driving.before) crowd->is_complete();
   MUMMU_TRY(answer_before(worker, std::move(driving.before), kind == Kind::lent));
+  if (kind == Kind::started) crowd->hold();  // before the neighbours end or pause
   std::vector<Stream> others;
   for (Request& other : driving.neighbours) {
     MUMMU_TRY(Stream stream, worker.submit(std::move(other)));
