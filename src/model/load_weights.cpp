@@ -1,5 +1,6 @@
 #include "model/load_weights.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/fail.h"
@@ -10,6 +11,14 @@
 namespace mummu {
 
 namespace {
+
+// A step is long enough to keep threads busy, and short enough to tell progress and to be stopped.
+constexpr int64_t kStepBytes = int64_t{16} << 20;
+constexpr int64_t kSteps = 8;  // at least, where a model is small
+
+int64_t file_bytes(const PlannedTensor& planned) {
+  return planned.rows * row_bytes(*planned.tensor->type, planned.columns);
+}
 
 float widen(DType type, const std::byte* from) {
   uint16_t half = 0;
@@ -38,16 +47,29 @@ Result<std::vector<float>> read_floats(const TensorTable& table, const TensorInf
 }
 
 WeightLoad::WeightLoad(const WeightPlan& plan, Ops& ops)
-    : table_(plan.table()), ops_(ops), planned_(plan.in_file_order()) {
+    : table_(plan.table()),
+      ops_(ops),
+      planned_(plan.in_file_order()),
+      step_bytes_(std::min(kStepBytes, plan.file_bytes() / kSteps)) {
   progress_.total = plan.file_bytes();
 }
 
 Result<bool> WeightLoad::step() {
   if (next_ == planned_.size()) return false;
-  const PlannedTensor& planned = planned_[next_];
-  MUMMU_TRY(planned.matrix ? load_matrix(planned) : load_vector(planned));
-  progress_.bytes += planned.rows * row_bytes(*planned.tensor->type, planned.columns);
-  ++next_;
+  std::vector<const PlannedTensor*> matrices;
+  int64_t bytes = 0;
+  do {
+    const PlannedTensor& planned = planned_[next_];
+    if (planned.matrix) {
+      matrices.push_back(&planned);
+    } else {
+      MUMMU_TRY(load_vector(planned));
+    }
+    bytes += file_bytes(planned);
+    ++next_;
+  } while (next_ < planned_.size() && bytes + file_bytes(planned_[next_]) <= step_bytes_);
+  MUMMU_TRY(load_matrices(matrices));
+  progress_.bytes += bytes;
   return true;
 }
 
@@ -89,17 +111,24 @@ Result<void> WeightLoad::quantise_rows(const PlannedTensor& planned, int64_t fir
   return {};
 }
 
-Result<void> WeightLoad::load_matrix(const PlannedTensor& planned) {
+WeightSource WeightLoad::source(const PlannedTensor& planned) const {
   const bool as_stored = planned.type == *planned.tensor->type;
-  const auto read = [&](int64_t first, int64_t count, std::span<std::byte> out) {
+  const auto read = [this, &planned, as_stored](int64_t first, int64_t count,
+                                                std::span<std::byte> out) {
     return as_stored ? read_rows(planned, first, count, out)
                      : quantise_rows(planned, first, count, out);
   };
-  MUMMU_TRY(
-      *planned.matrix,
-      ops_.pack(
-          {.type = planned.type, .rows = planned.rows, .columns = planned.columns, .read = read}));
-  packed_bytes_ += planned.matrix->bytes();
+  return {.type = planned.type, .rows = planned.rows, .columns = planned.columns, .read = read};
+}
+
+Result<void> WeightLoad::load_matrices(std::span<const PlannedTensor* const> matrices) {
+  std::vector<WeightSource> sources;
+  for (const PlannedTensor* planned : matrices) sources.push_back(source(*planned));
+  MUMMU_TRY(auto weights, ops_.pack_all(sources));
+  for (size_t i = 0; i < matrices.size(); ++i) {
+    packed_bytes_ += weights[i].bytes();
+    *matrices[i]->matrix = std::move(weights[i]);
+  }
   return {};
 }
 

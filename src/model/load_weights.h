@@ -1,9 +1,10 @@
 #pragma once
 
-// Reads what a WeightPlan found and packs it on the device, one tensor at a time, in the order of
+// Reads what a WeightPlan found and packs it on the device, some tensors at a time, in the order of
 // the files. Never holds more than one tensor besides what is packed.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/weight_plan.h"
@@ -17,7 +18,7 @@ class WeightLoad {
   // The plan's table, the device and the slots must outlive it.
   WeightLoad(const WeightPlan& plan, Ops& ops);
 
-  // Loads the next tensor; false when there was none left.
+  // Loads the next tensors, 16 MiB or an eighth of the model; false when there was none left.
   //   errors   corrupt (a file that was truncated meanwhile, a value that cannot be quantised),
   //            no_memory, io
   Result<bool> step();
@@ -26,7 +27,8 @@ class WeightLoad {
   int64_t packed_bytes() const { return packed_bytes_; }  // so far
 
  private:
-  Result<void> load_matrix(const PlannedTensor& planned);
+  WeightSource source(const PlannedTensor& planned) const;
+  Result<void> load_matrices(std::span<const PlannedTensor* const> matrices);
   // Rows [first, first + count) of a matrix as the file holds them, and quantised.
   Result<void> read_rows(const PlannedTensor& planned, int64_t first, int64_t count,
                          std::span<std::byte> out) const;
@@ -38,6 +40,7 @@ class WeightLoad {
   Ops& ops_;
   std::vector<PlannedTensor> planned_;
   size_t next_ = 0;
+  int64_t step_bytes_;
   LoadProgress progress_;
   int64_t packed_bytes_ = 0;
 };
