@@ -1,6 +1,5 @@
 #include "model/load_weights.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "base/fail.h"
@@ -11,10 +10,6 @@
 namespace mummu {
 
 namespace {
-
-// A step is long enough to keep threads busy, and short enough to tell progress and to be stopped.
-constexpr int64_t kStepBytes = int64_t{16} << 20;
-constexpr int64_t kSteps = 8;  // at least, where a model is small
 
 int64_t file_bytes(const PlannedTensor& planned) {
   return planned.rows * row_bytes(*planned.tensor->type, planned.columns);
@@ -47,17 +42,14 @@ Result<std::vector<float>> read_floats(const TensorTable& table, const TensorInf
 }
 
 WeightLoad::WeightLoad(const WeightPlan& plan, Ops& ops)
-    : table_(plan.table()),
-      ops_(ops),
-      planned_(plan.in_file_order()),
-      step_bytes_(std::min(kStepBytes, plan.file_bytes() / kSteps)) {
+    : table_(plan.table()), ops_(ops), planned_(plan.in_file_order()) {
   progress_.total = plan.file_bytes();
 }
 
-Result<bool> WeightLoad::step() {
+Result<bool> WeightLoad::step(int64_t bytes) {
   if (next_ == planned_.size()) return false;
   std::vector<const PlannedTensor*> matrices;
-  int64_t bytes = 0;
+  int64_t loaded = 0;
   do {
     const PlannedTensor& planned = planned_[next_];
     if (planned.matrix) {
@@ -65,11 +57,11 @@ Result<bool> WeightLoad::step() {
     } else {
       MUMMU_TRY(load_vector(planned));
     }
-    bytes += file_bytes(planned);
+    loaded += file_bytes(planned);
     ++next_;
-  } while (next_ < planned_.size() && bytes + file_bytes(planned_[next_]) <= step_bytes_);
+  } while (next_ < planned_.size() && loaded + file_bytes(planned_[next_]) <= bytes);
   MUMMU_TRY(load_matrices(matrices));
-  progress_.bytes += bytes;
+  progress_.bytes += loaded;
   return true;
 }
 

@@ -18,10 +18,11 @@ class WeightLoad {
   // The plan's table, the device and the slots must outlive it.
   WeightLoad(const WeightPlan& plan, Ops& ops);
 
-  // Loads the next tensors, 16 MiB or an eighth of the model; false when there was none left.
+  // Loads the next tensor, and those after it while all of them together have at most `bytes`;
+  // false when there was none left. Many at once keep many threads busier.
   //   errors   corrupt (a file that was truncated meanwhile, a value that cannot be quantised),
   //            no_memory, io
-  Result<bool> step();
+  Result<bool> step(int64_t bytes = 0);
 
   const LoadProgress& progress() const { return progress_; }
   int64_t packed_bytes() const { return packed_bytes_; }  // so far
@@ -40,7 +41,6 @@ class WeightLoad {
   Ops& ops_;
   std::vector<PlannedTensor> planned_;
   size_t next_ = 0;
-  int64_t step_bytes_;
   LoadProgress progress_;
   int64_t packed_bytes_ = 0;
 };
