@@ -29,10 +29,12 @@ class CheckedOps final : public Ops {
     if (between_steps()) device_->download(view, host);
   }
 
-  Result<Weight> pack(const WeightSource& source) override {
-    if (source.rows < 0 || source.columns < 0) return internal("pack: a negative size");
-    if (!source.read) return internal("pack: no source of rows");
-    return run_in_default_float_environment([&] { return device_->pack(source); });
+  Result<std::vector<Weight>> pack_all(std::span<const WeightSource> sources) override {
+    for (const WeightSource& source : sources) {
+      if (source.rows < 0 || source.columns < 0) return internal("pack: a negative size");
+      if (!source.read) return internal("pack: no source of rows");
+    }
+    return run_in_default_float_environment([&] { return device_->pack_all(sources); });
   }
 
   int64_t packed_bytes(DType type, int64_t rows, int64_t columns) const override {

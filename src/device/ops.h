@@ -23,6 +23,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "device/tensor.h"
 #include "mummu/device.h"
@@ -128,12 +130,16 @@ class Ops {
   // Copies view.bytes() bytes. Call outside start..finish, or (download) after finish.
   virtual void upload(const void* host, View view) = 0;
   virtual void download(View view, void* host) = 0;
-  // Packs a matrix panel by panel; reads every row once, at most a few MB at a time, on the
-  // device's threads: several calls of source.read at once if it has several, in order if it has
-  // one.
+  // Packs matrices panel by panel, a weight for each; reads every row once, at most a few MB at a
+  // time, on the device's threads: several calls of source.read at once if it has several, in order
+  // if it has one. Several megabytes in one call keep many threads busier than a call for each.
   //   errors   unsupported (the type, or columns not a multiple of its block), no_memory, those of
   //   source.read
-  virtual Result<Weight> pack(const WeightSource& source) = 0;
+  virtual Result<std::vector<Weight>> pack_all(std::span<const WeightSource> sources) = 0;
+  Result<Weight> pack(const WeightSource& source) {
+    MUMMU_TRY(auto weights, pack_all({&source, 1}));
+    return std::move(weights.front());
+  }
   // Bytes that pack would take.
   virtual int64_t packed_bytes(DType type, int64_t rows, int64_t columns) const = 0;
   // Sizes scratch for steps of up to `tokens` rows, with inputs of matmuls up to `columns` wide.

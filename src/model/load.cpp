@@ -147,10 +147,12 @@ Result<ModelLoad> ModelLoad::plan(const std::string& path, const Device& device,
 Result<bool> ModelLoad::step() { return load_->step(); }
 
 Result<Model> ModelLoad::run(const std::string& path, const LoadOptions& options) {
+  // Long enough to keep threads busy, and short enough to tell progress and to be stopped.
+  const int64_t step_bytes = std::min(int64_t{16} << 20, progress().total / 8);
   for (bool more = true; more;) {
     if (options.on_progress && !options.on_progress(progress()))
       return fail(Error::cancelled, "{}: the load was cancelled", path);
-    MUMMU_TRY(more, step());
+    MUMMU_TRY(more, load_->step(step_bytes));
   }
   return finish();
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-// A load, one tensor at a time: everything is planned and checked first, then step() reads until
-// there is nothing left. It may move between calls, and dropping it drops what was loaded. One
-// thread at a time; the Device must outlive it.
+// A load in steps: everything is planned and checked first, then step() reads tensor after tensor
+// until there is nothing left. It may move between calls, and dropping it drops what was loaded.
+// One thread at a time; the Device must outlive it.
 
 #include <memory>
 #include <string>
@@ -28,7 +28,7 @@ class ModelLoad {
   //   requires step() returned false
   Result<Model> finish();
 
-  // All of it at once, as Model::load does.
+  // All of it at once, as Model::load does: 16 MiB or an eighth of the model a step.
   //   errors   those of step and finish, cancelled (options.on_progress returned false)
   Result<Model> run(const std::string& path, const LoadOptions& options);
 

@@ -11,6 +11,10 @@ namespace mummu {
 
 namespace {
 
+int64_t file_bytes(const PlannedTensor& planned) {
+  return planned.rows * row_bytes(*planned.tensor->type, planned.columns);
+}
+
 float widen(DType type, const std::byte* from) {
   uint16_t half = 0;
   if (type == DType::f32) {
@@ -42,12 +46,22 @@ WeightLoad::WeightLoad(const WeightPlan& plan, Ops& ops)
   progress_.total = plan.file_bytes();
 }
 
-Result<bool> WeightLoad::step() {
+Result<bool> WeightLoad::step(int64_t bytes) {
   if (next_ == planned_.size()) return false;
-  const PlannedTensor& planned = planned_[next_];
-  MUMMU_TRY(planned.matrix ? load_matrix(planned) : load_vector(planned));
-  progress_.bytes += planned.rows * row_bytes(*planned.tensor->type, planned.columns);
-  ++next_;
+  std::vector<const PlannedTensor*> matrices;
+  int64_t loaded = 0;
+  do {
+    const PlannedTensor& planned = planned_[next_];
+    if (planned.matrix) {
+      matrices.push_back(&planned);
+    } else {
+      MUMMU_TRY(load_vector(planned));
+    }
+    loaded += file_bytes(planned);
+    ++next_;
+  } while (next_ < planned_.size() && loaded + file_bytes(planned_[next_]) <= bytes);
+  MUMMU_TRY(load_matrices(matrices));
+  progress_.bytes += loaded;
   return true;
 }
 
@@ -89,17 +103,24 @@ Result<void> WeightLoad::quantise_rows(const PlannedTensor& planned, int64_t fir
   return {};
 }
 
-Result<void> WeightLoad::load_matrix(const PlannedTensor& planned) {
+WeightSource WeightLoad::source(const PlannedTensor& planned) const {
   const bool as_stored = planned.type == *planned.tensor->type;
-  const auto read = [&](int64_t first, int64_t count, std::span<std::byte> out) {
+  const auto read = [this, &planned, as_stored](int64_t first, int64_t count,
+                                                std::span<std::byte> out) {
     return as_stored ? read_rows(planned, first, count, out)
                      : quantise_rows(planned, first, count, out);
   };
-  MUMMU_TRY(
-      *planned.matrix,
-      ops_.pack(
-          {.type = planned.type, .rows = planned.rows, .columns = planned.columns, .read = read}));
-  packed_bytes_ += planned.matrix->bytes();
+  return {.type = planned.type, .rows = planned.rows, .columns = planned.columns, .read = read};
+}
+
+Result<void> WeightLoad::load_matrices(std::span<const PlannedTensor* const> matrices) {
+  std::vector<WeightSource> sources;
+  for (const PlannedTensor* planned : matrices) sources.push_back(source(*planned));
+  MUMMU_TRY(auto weights, ops_.pack_all(sources));
+  for (size_t i = 0; i < matrices.size(); ++i) {
+    packed_bytes_ += weights[i].bytes();
+    *matrices[i]->matrix = std::move(weights[i]);
+  }
   return {};
 }
 

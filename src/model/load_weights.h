@@ -1,9 +1,10 @@
 #pragma once
 
-// Reads what a WeightPlan found and packs it on the device, one tensor at a time, in the order of
+// Reads what a WeightPlan found and packs it on the device, some tensors at a time, in the order of
 // the files. Never holds more than one tensor besides what is packed.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/weight_plan.h"
@@ -17,16 +18,18 @@ class WeightLoad {
   // The plan's table, the device and the slots must outlive it.
   WeightLoad(const WeightPlan& plan, Ops& ops);
 
-  // Loads the next tensor; false when there was none left.
+  // Loads the next tensor, and those after it while all of them together have at most `bytes`;
+  // false when there was none left. Many at once keep many threads busier.
   //   errors   corrupt (a file that was truncated meanwhile, a value that cannot be quantised),
   //            no_memory, io
-  Result<bool> step();
+  Result<bool> step(int64_t bytes = 0);
 
   const LoadProgress& progress() const { return progress_; }
   int64_t packed_bytes() const { return packed_bytes_; }  // so far
 
  private:
-  Result<void> load_matrix(const PlannedTensor& planned);
+  WeightSource source(const PlannedTensor& planned) const;
+  Result<void> load_matrices(std::span<const PlannedTensor* const> matrices);
   // Rows [first, first + count) of a matrix as the file holds them, and quantised.
   Result<void> read_rows(const PlannedTensor& planned, int64_t first, int64_t count,
                          std::span<std::byte> out) const;

@@ -35,7 +35,7 @@ inline Result<LoadedDecoder> load_decoder(const std::string& path, const Device&
   MUMMU_TRY(plan.check());
   WeightLoad load(plan, device.ops());
   while (true) {
-    MUMMU_TRY(const bool more, load.step());
+    MUMMU_TRY(const bool more, load.step(int64_t{16} << 20));
     if (!more) return loaded;
   }
 }

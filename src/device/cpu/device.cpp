@@ -38,8 +38,8 @@ void CpuOps::download(View view, void* host) {
   std::copy_n(view.as<const std::byte>(), view.bytes(), static_cast<std::byte*>(host));
 }
 
-Result<Weight> CpuOps::pack(const WeightSource& source) {
-  return cpu::pack(source, arena_, scratch_, schedule_);
+Result<std::vector<Weight>> CpuOps::pack_all(std::span<const WeightSource> sources) {
+  return cpu::pack_all(sources, arena_, scratch_, schedule_);
 }
 
 int64_t CpuOps::packed_bytes(DType type, int64_t rows, int64_t columns) const {

@@ -15,7 +15,6 @@
 namespace mummu::cpu {
 namespace {
 
-constexpr int64_t kLargePage = int64_t{2} << 20;
 constexpr int64_t kSlabBytes = int64_t{64} << 20;
 constexpr int64_t kTouchedAhead = int64_t{8} << 20;
 constexpr int64_t kAlignment = 64;
@@ -136,32 +135,31 @@ Result<void> Arena::next_slab(int64_t bytes, std::string_view what) {
   if (slab == nullptr) return fail(Error::no_memory, "no memory for {}", what);
   if (slab_ != nullptr) slab_->leave();
   slab_ = slab;
-  used_ = touched_ = 0;
+  used_ = fresh_ = 0;
   return {};
 }
 
-// As much again as is used, so that a small model touches little. A page that has been cut into
-// holds weights already: only those behind `before`, what was used until now, are touched.
-void Arena::touch_ahead(int64_t before, Schedule& schedule) {
-  if (used_ <= touched_) return;
-  touched_ = std::max(touched_, (before + kLargePage - 1) / kLargePage * kLargePage);
-  const int64_t end = std::min(slab_->bytes, used_ + std::min(used_, kTouchedAhead));
-  const int64_t pages = std::max<int64_t>(0, end - touched_) / kLargePage;
-  auto* from = static_cast<volatile std::byte*>(slab_->memory->data()) + touched_;
-  if (pages > 0) schedule.each(pages, [&](int64_t page) { from[page * kLargePage] = {}; });
-  touched_ += pages * kLargePage;
+void Arena::seal() {
+  fresh_ = std::max(fresh_, (used_ + kLargePage - 1) / kLargePage * kLargePage);
 }
 
-Result<std::unique_ptr<Memory>> Arena::allocate(int64_t bytes, std::string_view what,
-                                                Schedule& schedule) {
+// As much again as is used, so that a small model touches little.
+void Arena::touch_ahead(Schedule& schedule) {
+  if (used_ <= fresh_) return;
+  const int64_t end = std::min(slab_->bytes, used_ + std::min(used_, kTouchedAhead));
+  const int64_t pages = std::max<int64_t>(0, end - fresh_) / kLargePage;
+  auto* from = static_cast<volatile std::byte*>(slab_->memory->data()) + fresh_;
+  if (pages > 0) schedule.each(pages, [&](int64_t page) { from[page * kLargePage] = {}; });
+  fresh_ += pages * kLargePage;
+}
+
+Result<std::unique_ptr<Memory>> Arena::allocate(int64_t bytes, std::string_view what) {
   const int64_t wanted = aligned(bytes).value_or(bytes);
   if (slab_ == nullptr || slab_->bytes - used_ < wanted)
     MUMMU_TRY(next_slab(std::max(kSlabBytes, wanted), what));
   std::unique_ptr<Memory> piece(new (std::nothrow) Piece(*slab_, used_, wanted));
   if (!piece) return fail(Error::no_memory, "no memory for {}", what);
-  const int64_t before = used_;
   used_ += wanted;
-  touch_ahead(before, schedule);
   return piece;
 }
 

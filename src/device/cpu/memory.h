@@ -15,6 +15,8 @@
 
 namespace mummu::cpu {
 
+inline constexpr int64_t kLargePage = int64_t{2} << 20;
+
 // Allocates at least `bytes`, zero-filled, at a multiple of 64; untouched pages cost nothing.
 //   errors   no_memory: names `what`
 Result<std::unique_ptr<Memory>> allocate(int64_t bytes, std::string_view what);
@@ -41,19 +43,25 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
   ~Arena();
 
-  // As allocate. Large pages are touched some ahead, each by one thread of the schedule: two
-  // threads that meet in a new page would both clear one.
-  Result<std::unique_ptr<Memory>> allocate(int64_t bytes, std::string_view what,
-                                           Schedule& schedule);
+  // As allocate.
+  Result<std::unique_ptr<Memory>> allocate(int64_t bytes, std::string_view what);
+
+  // What was cut until now may be written from here on, and its pages are not touched any more.
+  void seal();
+
+  // Touches the large pages of what was cut since, and some ahead, each by one thread of the
+  // schedule: two threads that meet in a new page would both clear one.
+  //   requires nothing of what was cut since seal() is written
+  void touch_ahead(Schedule& schedule);
 
   struct Slab;
 
  private:
   Result<void> next_slab(int64_t bytes, std::string_view what);
-  void touch_ahead(int64_t before, Schedule& schedule);
 
   Slab* slab_ = nullptr;  // being cut; the arena counts as one user of it
-  int64_t used_ = 0, touched_ = 0;
+  int64_t used_ = 0;
+  int64_t fresh_ = 0;  // the pages from here on are untouched, and hold nothing
 };
 
 }  // namespace mummu::cpu

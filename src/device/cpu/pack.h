@@ -14,6 +14,8 @@
 //            minima[16] (6 bits in a byte), q6_k the scales[16] of k < 16 and of the others
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "base/dtype.h"
 #include "device/cpu/memory.h"
@@ -33,8 +35,10 @@ int64_t panel_bytes(DType type, int64_t columns);
 // Bytes of all panels.
 int64_t packed_bytes(DType type, int64_t rows, int64_t columns);
 
-// Reads and re-lays pieces of 64 KiB, one on each thread of the schedule.
-//   errors   as Ops::pack
-Result<Weight> pack(const WeightSource& source, Arena& arena, Scratch& scratch, Schedule& schedule);
+// Each thread of the schedule fills one large page of memory after another, by pieces of 64 KiB: it
+// has the page, which the system clears when it is first written, in its cache for the most part.
+//   errors   as Ops::pack_all
+Result<std::vector<Weight>> pack_all(std::span<const WeightSource> sources, Arena& arena,
+                                     Scratch& scratch, Schedule& schedule);
 
 }  // namespace mummu::cpu

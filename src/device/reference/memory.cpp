@@ -63,7 +63,9 @@ int64_t ReferenceOps::packed_bytes(DType type, int64_t rows, int64_t columns) co
   return rows * row_bytes(type, columns);
 }
 
-Result<Weight> ReferenceOps::pack(const WeightSource& source) {
+namespace {
+
+Result<Weight> read_weight(const WeightSource& source) {
   if (!can_compute(source.type)) {
     return fail(Error::unsupported, "weights of type {} are not supported", name(source.type));
   }
@@ -81,6 +83,16 @@ Result<Weight> ReferenceOps::pack(const WeightSource& source) {
                           std::span(bytes + first * row, static_cast<size_t>(count * row))));
   }
   return Weight(std::move(memory), source.type, source.rows, source.columns, source.rows * row);
+}
+
+}  // namespace
+
+Result<std::vector<Weight>> ReferenceOps::pack_all(std::span<const WeightSource> sources) {
+  std::vector<Weight> weights;
+  for (const WeightSource& source : sources) {
+    MUMMU_TRY(weights.emplace_back(), read_weight(source));
+  }
+  return weights;
 }
 
 Result<void> ReferenceOps::reserve(int64_t tokens, int64_t columns) {

@@ -22,7 +22,7 @@ class ReferenceOps final : public Ops {
   Result<Tensor> make(DType type, int64_t rows, int64_t columns) override;
   void upload(const void* host, View view) override;
   void download(View view, void* host) override;
-  Result<Weight> pack(const WeightSource& source) override;
+  Result<std::vector<Weight>> pack_all(std::span<const WeightSource> sources) override;
   int64_t packed_bytes(DType type, int64_t rows, int64_t columns) const override;
   Result<void> reserve(int64_t tokens, int64_t columns) override;
 
