@@ -1,6 +1,7 @@
 #include "model/load_weights.h"
 
 #include <cstring>
+#include <memory>
 
 #include "base/fail.h"
 #include "base/half.h"
@@ -75,11 +76,12 @@ Result<void> WeightLoad::read_rows(const PlannedTensor& planned, int64_t first, 
   // Whole heads at once, then row by row into their order.
   const int64_t begin = first / head * head;
   const int64_t end = (first + count + head - 1) / head * head;
-  std::vector<std::byte> heads(static_cast<size_t>((end - begin) * row));
-  MUMMU_TRY(table_.read(tensor, begin * row, heads));
+  const auto bytes = static_cast<size_t>((end - begin) * row);
+  const auto heads = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  MUMMU_TRY(table_.read(tensor, begin * row, {heads.get(), bytes}));
   for (int64_t i = 0; i < count; ++i)
     std::memcpy(out.data() + i * row,
-                heads.data() + (planned.order.file_row(first + i) - begin) * row,
+                heads.get() + (planned.order.file_row(first + i) - begin) * row,
                 static_cast<size_t>(row));
   return {};
 }

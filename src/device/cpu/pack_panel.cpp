@@ -3,92 +3,62 @@
 #include <algorithm>
 #include <cstring>
 
-#include "device/cpu/transpose.h"
-#include "device/ops.h"
+#include "device/cpu/pack_blocks.h"
 
 namespace mummu::cpu {
 namespace {
 
 // Whole numbers or floats of 4 or 2 bytes: groups of rows that a transposition takes, then what is
-// left of the columns and of the rows one by one.
+// left of the rows and of the columns one by one.
 template <typename Word>
 void pack_words(const Panel& panel) {
   constexpr int64_t kSize = sizeof(Word);
   constexpr int64_t kGroup = 16 / kSize;  // rows of a transposition, and words of each
-  const int64_t grouped = panel.count / kGroup * kGroup;
-  const int64_t whole = panel.row_bytes / 16 * 16;
-  for (int64_t r = 0; r < panel.count; ++r) {
-    const std::byte* row = panel.rows + r * panel.row_bytes;
-    std::byte* to = panel.out + r * kSize;
-    int64_t at = 0;
-    if (r < grouped && r % kGroup == 0) {
-      for (; at < whole; at += 16) {
+  constexpr int64_t kLine = 64;
+  const auto [rows, count, row_bytes, out] = panel;
+  const int64_t grouped = count / kGroup * kGroup;
+  const int64_t whole = row_bytes / 16 * 16;
+  for (int64_t line = 0; line < whole; line += kLine) {
+    const int64_t end = std::min(whole, line + kLine);
+    for (int64_t r = 0; r < grouped; r += kGroup) {
+      for (int64_t at = line; at < end; at += 16) {
+        const std::byte* from = rows + r * row_bytes + at;
+        std::byte* to = out + at * kPanelRows + r * kSize;
         if constexpr (kSize == 4) {
-          transpose_words_4(row + at, panel.row_bytes, to + at * kPanelRows, kSize * kPanelRows);
+          load_words(four_rows(from, row_bytes)).store(to, kSize * kPanelRows);
         } else {
-          transpose_halves_8(row + at, panel.row_bytes, to + at * kPanelRows, kSize * kPanelRows);
+          transpose_halves_8(from, row_bytes, to, kSize * kPanelRows);
         }
       }
-    } else if (r < grouped) {
-      at = whole;
     }
-    for (; at < panel.row_bytes; at += kSize) {
-      std::memcpy(to + at * kPanelRows, row + at, sizeof(Word));
-    }
+  }
+  for (int64_t r = 0; r < count; ++r) {
+    for (int64_t at = r < grouped ? whole : 0; at < row_bytes; at += kSize)
+      std::memcpy(out + at * kPanelRows + r * kSize, rows + r * row_bytes + at, kSize);
   }
 }
 
 struct Block {
-  int64_t scales;  // f16: the scale, and the minimum where there is one
-  bool five;       // four bytes of fifth bits follow
+  bool minimum;  // follows the scale, both f16
+  bool five;     // four bytes of fifth bits follow
   int64_t weight_bytes;
 };
 
-// The weights of one block of all rows, groups of 4 k after another.
-void pack_block_weights(const std::byte* from, const Panel& panel, int64_t bytes, std::byte* out) {
-  int64_t r = 0;
-  for (; r + 4 <= panel.count; r += 4) {
-    for (int64_t i = 0; i < bytes; i += 16) {
-      transpose_words_4(from + r * panel.row_bytes + i, panel.row_bytes,
-                        out + i * kPanelRows + 4 * r, 4 * kPanelRows);
-    }
+template <Block kBlock>
+void pack_block(const FourRows& rows, int64_t row, std::byte* out) {
+  constexpr int64_t kScaleBytes = kBlock.minimum ? 4 : 2;
+  constexpr int64_t kHeadBytes = kScaleBytes + (kBlock.five ? 4 : 0);
+  for (int64_t at = 0; at < kBlock.weight_bytes; at += 16) {
+    load_words(rows.from(kHeadBytes + at)).store(out + at * kPanelRows + 4 * row, 4 * kPanelRows);
   }
-  for (; r < panel.count; ++r) {
-    for (int64_t i = 0; i < bytes; i += 4) {
-      std::memcpy(out + i * kPanelRows + 4 * r, from + r * panel.row_bytes + i, 4);
-    }
+  out += kBlock.weight_bytes * kPanelRows;
+  if constexpr (kBlock.five) {
+    store_16(out + 4 * row, turn_bits(load_word(rows.from(kScaleBytes))));
+    out += 4 * kPanelRows;
   }
-}
-
-// The fifth bits of one block of all rows.
-void pack_fifth_bits(const std::byte* from, const Panel& panel, std::byte* out) {
-  for (int64_t r = 0; r < panel.count; r += 4) {
-    const int64_t rows = std::min<int64_t>(4, panel.count - r);
-    alignas(16) uint32_t bits[4] = {};
-    for (int64_t i = 0; i < rows; ++i) {
-      std::memcpy(&bits[i], from + (r + i) * panel.row_bytes, sizeof bits[i]);
-    }
-    store_16(out + 4 * r, turn_bits(load_16(reinterpret_cast<const std::byte*>(bits))));
-  }
-}
-
-void pack_blocks(const Panel& panel, const Block& block) {
-  const int64_t high_bytes = block.five ? 4 : 0;
-  const int64_t head_bytes = 2 * block.scales + high_bytes;
-  const int64_t bytes = head_bytes + block.weight_bytes;
-  std::byte* out = panel.out;
-  for (int64_t at = 0; at < panel.row_bytes; at += bytes, out += bytes * kPanelRows) {
-    const std::byte* from = panel.rows + at;
-    std::byte* high = out + block.weight_bytes * kPanelRows;
-    std::byte* scales = high + high_bytes * kPanelRows;
-    pack_block_weights(from + head_bytes, panel, block.weight_bytes, out);
-    if (block.five) pack_fifth_bits(from + 2 * block.scales, panel, high);
-    for (int64_t r = 0; r < panel.count; ++r) {
-      for (int64_t s = 0; s < block.scales; ++s) {
-        std::memcpy(scales + 2 * s * kPanelRows + 2 * r, from + r * panel.row_bytes + 2 * s, 2);
-      }
-    }
-  }
+  const __m128i scales = split_halves(load_word(rows));
+  store_low_8(out + 2 * row, scales);
+  if constexpr (kBlock.minimum) store_high_8(out + 2 * (kPanelRows + row), scales);
 }
 
 }  // namespace
@@ -107,15 +77,15 @@ void pack_panel(DType type, const Panel& panel) {
     case DType::bf16:
       return pack_words<uint16_t>(panel);
     case DType::q8_0:
-      return pack_blocks(panel, {.scales = 1, .five = false, .weight_bytes = 32});
+      return pack_blocks(panel, type, pack_block<Block{false, false, 32}>);
     case DType::q4_0:
-      return pack_blocks(panel, {.scales = 1, .five = false, .weight_bytes = 16});
+      return pack_blocks(panel, type, pack_block<Block{false, false, 16}>);
     case DType::q4_1:
-      return pack_blocks(panel, {.scales = 2, .five = false, .weight_bytes = 16});
+      return pack_blocks(panel, type, pack_block<Block{true, false, 16}>);
     case DType::q5_0:
-      return pack_blocks(panel, {.scales = 1, .five = true, .weight_bytes = 16});
+      return pack_blocks(panel, type, pack_block<Block{false, true, 16}>);
     case DType::q5_1:
-      return pack_blocks(panel, {.scales = 2, .five = true, .weight_bytes = 16});
+      return pack_blocks(panel, type, pack_block<Block{true, true, 16}>);
     default:
       return pack_super_panel(type, panel);
   }
