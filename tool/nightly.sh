@@ -37,6 +37,9 @@ MUMMU_KILLS=50 MUMMU_KILL_SEED=$RANDOM python3 app/hub_test.py build/release/app
 say "== a build without the hub has no trace of curl"
 tool/check_without_hub.sh build/without_hub
 
+say "== the real MiniLM as a GGUF file beside its folder"
+tool/python.sh tool/check_bert_gguf.py build/release/app/mummu build/bert_gguf
+
 say "== full-size shapes with random weights against transformers"
 read -ra reference <<<"${MUMMU_REFERENCE:-tool/python.sh --reference}"
 "${reference[@]}" tool/check_full_size.py build/release/app/mummu build/full_size
