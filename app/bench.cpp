@@ -177,7 +177,7 @@ void BenchCommand::run() {
   }
   const double ceiling = read_gbps(opened.info().threads);
   const double decode_tps = median(decode);
-  const double gbps = decode_tps * static_cast<double>(loaded.info().packed_bytes) / 1e9;
+  const double gbps = decode_tps * static_cast<double>(loaded.info().read_bytes_per_token) / 1e9;
   if (json) {
     nlohmann::ordered_json out;
     out["model"] = model;

@@ -66,7 +66,8 @@ struct Stopwatch {
 };
 
 std::string summary(const Completion& done, const Stopwatch& watch, const Model& model, bool hash) {
-  const double gbps = watch.decode_tps() * static_cast<double>(model.info().packed_bytes) / 1e9;
+  const double gbps =
+      watch.decode_tps() * static_cast<double>(model.info().read_bytes_per_token) / 1e9;
   std::string line = fmt::format(
       "prompt {} tokens {:.0f} tok/s, first token {:.0f} ms, answer {} tokens {:.1f} tok/s {:.1f} "
       "GB/s, {}",

@@ -31,6 +31,7 @@ struct ModelInfo {
   std::vector<std::string> files{};  // that hold the weights
   int64_t file_bytes = 0;            // weights as stored
   int64_t packed_bytes = 0;          // weights as they lie in the device's memory
+  int64_t read_bytes_per_token = 0;  // of those, by a decode of one token: the experts it chooses
   int64_t kv_bytes_per_token = 0;    // at the default KV type (f16)
   bool generates = true;             // false: made for vectors only; an Embedder loads it
   bool has_chat_template = false;

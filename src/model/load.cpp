@@ -69,6 +69,16 @@ std::vector<std::string> paths(const TensorTable& table) {
   return out;
 }
 
+// An embedding that is not the head too is hardly read.
+int64_t read_bytes_per_token(const ModelConfig& config, const WeightPlan& plan,
+                             const Decoder& decoder) {
+  int64_t bytes = plan.packed_bytes();
+  if (!config.tied_head) bytes -= plan.packed_bytes_of(decoder.embedding);
+  if (config.mixture)
+    bytes -= plan.expert_bytes() / config.experts * (config.experts - config.top_k);
+  return bytes;
+}
+
 ModelInfo make_info(const Checkpoint& checkpoint, const WeightPlan& plan, const Model::Impl& impl) {
   const ModelConfig& config = checkpoint.config;
   return {.architecture = config.architecture,
@@ -87,6 +97,7 @@ ModelInfo make_info(const Checkpoint& checkpoint, const WeightPlan& plan, const 
           .files = paths(checkpoint.table()),
           .file_bytes = plan.file_bytes(),
           .packed_bytes = plan.packed_bytes(),
+          .read_bytes_per_token = read_bytes_per_token(config, plan, impl.decoder),
           .kv_bytes_per_token = impl.decoder.page_bytes(DType::f16) / kPageTokens,
           .generates = impl.encoder == nullptr && impl.decoder.has_head,
           .has_chat_template = impl.chat_template.has_value(),

@@ -42,6 +42,17 @@ TEST_F(Load, a_folder_and_a_gguf_file_of_the_same_weights_say_the_same_of_themse
   }
 }
 
+TEST_F(Load, a_token_reads_neither_a_table_nor_experts_that_it_does_not_choose) {
+  const auto unread = [&](const char* folder) {
+    const ModelInfo info = Model::inspect(test::golden(folder), device_).value();
+    return info.packed_bytes - info.read_bytes_per_token;
+  };
+  EXPECT_EQ(unread("qwen2/tied"), 0);
+  EXPECT_EQ(unread("llama/gqa"), 288 * 48 * 4);
+  const int64_t expert = 3 * 16 * 32 * 4;
+  EXPECT_EQ(unread("olmoe/top8"), 2 * (64 - 8) * expert + 288 * 32 * 4);
+}
+
 TEST_F(Load, inspect_says_what_load_will_find) {
   const auto info = Model::inspect(gguf(), device_);
   ASSERT_TRUE(info) << info.error().message;

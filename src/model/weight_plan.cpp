@@ -129,6 +129,14 @@ void WeightPlan::plan_matrix(PlannedTensor planned) {
   planned_.push_back(planned);
 }
 
+int64_t WeightPlan::packed_bytes_of(const Weight& slot) const {
+  int64_t bytes = 0;
+  for (const PlannedTensor& planned : planned_)
+    if (planned.matrix == &slot)
+      bytes += ops_.packed_bytes(planned.type, planned.rows, planned.columns);
+  return bytes;
+}
+
 DType WeightPlan::packed_type(const PlannedTensor& planned) const {
   const DType stored = *planned.tensor->type;
   const bool fits = quantise_ && planned.columns % info(*quantise_).elements == 0;
@@ -151,6 +159,7 @@ void WeightPlan::router(Weight& slot, Name name, int64_t experts, int64_t column
 
 void WeightPlan::experts(std::vector<Weight>& slots, std::string_view before, Name after,
                          int64_t count, int64_t rows, int64_t columns) {
+  const int64_t others = packed_bytes_;
   if (format_ == Format::safetensors) {
     expert_tensors_ += count;
     // A configuration may claim any number of them; only what can be there takes memory.
@@ -164,16 +173,17 @@ void WeightPlan::experts(std::vector<Weight>& slots, std::string_view before, Na
       const std::string name = fmt::format("{}.{}.{}", before, e, after.safetensors);
       matrix(slots[e], {name, {}}, rows, columns);
     }
-    return;
+  } else {
+    const TensorInfo* tensor = claim(full(after, ".weight"), std::array{count, rows, columns});
+    if (tensor) slots = std::vector<Weight>(static_cast<size_t>(count));
+    for (int64_t e = 0; tensor && e < count; ++e)
+      plan_matrix({.tensor = tensor,
+                   .matrix = &slots[static_cast<size_t>(e)],
+                   .first_row = e * rows,
+                   .rows = rows,
+                   .columns = columns});
   }
-  const TensorInfo* tensor = claim(full(after, ".weight"), std::array{count, rows, columns});
-  if (tensor) slots = std::vector<Weight>(static_cast<size_t>(count));
-  for (int64_t e = 0; tensor && e < count; ++e)
-    plan_matrix({.tensor = tensor,
-                 .matrix = &slots[static_cast<size_t>(e)],
-                 .first_row = e * rows,
-                 .rows = rows,
-                 .columns = columns});
+  expert_bytes_ += packed_bytes_ - others;
 }
 
 void WeightPlan::plan_vector(PlannedTensor planned, const std::string& name,

@@ -110,6 +110,8 @@ class WeightPlan {
   const TensorTable& table() const { return table_; }
   int64_t file_bytes() const { return file_bytes_; }      // of what will be read
   int64_t packed_bytes() const { return packed_bytes_; }  // of what that makes on the device
+  int64_t expert_bytes() const { return expert_bytes_; }  // of those, the experts'
+  int64_t packed_bytes_of(const Weight& slot) const;      // 0: nothing goes there
   int64_t parameters() const { return parameters_; }
   // The types of the packed matrices, most bytes first: "Q4_1, Q8_0".
   std::string types() const;
@@ -134,7 +136,7 @@ class WeightPlan {
   std::vector<std::string> missing_, misshapen_, types_;
   std::vector<PlannedTensor> planned_;
   int64_t expert_tensors_ = 0;  // asked for one by one
-  int64_t file_bytes_ = 0, packed_bytes_ = 0, parameters_ = 0;
+  int64_t file_bytes_ = 0, packed_bytes_ = 0, expert_bytes_ = 0, parameters_ = 0;
 };
 
 // The types whose matrices this build computes with.

@@ -95,6 +95,8 @@ TEST_F(WeightPlanTest, quantising_takes_float_matrices_whose_rows_are_whole_bloc
       EXPECT_EQ(planned.type, stays ? *planned.tensor->type : to) << name;
     }
     EXPECT_EQ(quantised.packed_bytes(), packed);
+    EXPECT_EQ(quantised.packed_bytes_of(experts[1]), device_.ops().packed_bytes(to, 4, 32));
+    EXPECT_EQ(quantised.expert_bytes(), 2 * quantised.packed_bytes_of(experts[1]));
   }
 }
 
