@@ -31,12 +31,17 @@ class Query {
   // Fills p_ with the scores of a span and returns their maximum.
   float score(int64_t first, int64_t visible) {
     float maximum = -std::numeric_limits<float>::infinity();
-    for (int64_t t = 0; t < visible; ++t) {
-      const KvRow key = key_at(layer_, segment_, first + t, kv_head_);
-      float s = 0.0F;
-      for (int64_t d = 0; d < layer_.head_dim; ++d) s = std::fma(q_[d], key.load(d), s);
-      p_[t] = s * scale_;
-      maximum = p_[t] > maximum ? p_[t] : maximum;
+    for (int64_t page = 0; page < visible; page += kPageTokens) {
+      const KvRow key = key_at(layer_, segment_, first + page, kv_head_);
+      float s[kPageTokens] = {}, x[kPageTokens];
+      for (int64_t d = 0; d < layer_.head_dim; ++d) {
+        load_keys(key, d, x);
+        for (int64_t t = 0; t < kPageTokens; ++t) s[t] = std::fma(q_[d], x[t], s[t]);
+      }
+      for (int64_t t = page; t < std::min(visible, page + kPageTokens); ++t) {
+        p_[t] = s[t - page] * scale_;
+        maximum = p_[t] > maximum ? p_[t] : maximum;
+      }
     }
     return maximum;
   }
@@ -56,12 +61,15 @@ class Query {
     const float highest = maximum > maximum_ ? maximum : maximum_;
     const float a = exp(maximum_ - highest);
     const float b = exp(maximum - highest);
-    for (int64_t d = 0; d < layer_.head_dim; ++d) {
-      float o = 0.0F;
+    for (int64_t block = 0; block < layer_.head_dim; block += kBlock) {
+      const int64_t here = std::min(kBlock, layer_.head_dim - block);
+      float o[kBlock] = {}, x[kBlock] = {};
       for (int64_t t = 0; t < visible; ++t) {
-        o = std::fma(p_[t], value_at(layer_, segment_, first + t, kv_head_).load(d), o);
+        load_value(value_at(layer_, segment_, first + t, kv_head_), block, here, x);
+        for (int64_t d = 0; d < kBlock; ++d) o[d] = std::fma(p_[t], x[d], o[d]);
       }
-      out[d] = first == 0 ? o : std::fma(o, b, out[d] * a);
+      float* to = out + block;
+      for (int64_t d = 0; d < here; ++d) to[d] = first == 0 ? o[d] : std::fma(o[d], b, to[d] * a);
     }
     sum_ = first == 0 ? sum : std::fma(sum, b, sum_ * a);
     maximum_ = first == 0 ? maximum : highest;

@@ -11,6 +11,8 @@
 
 namespace mummu::reference {
 
+inline int64_t number_bytes(DType type) { return type == DType::q8_0 ? 1 : info(type).bytes; }
+
 // One head's key or value of one token: component i at `at` + i * stride elements, the scale of
 // block b at `scales` + b * scale_stride halves (q8_0 only).
 struct KvRow {
@@ -20,12 +22,9 @@ struct KvRow {
   int64_t scale_stride = 1;
   DType type = DType::f16;
 
-  float load(int64_t i) const {
-    if (type == DType::f32) return get<float>(at, i * stride);
-    if (type == DType::f16) return widen_f16(get<uint16_t>(at, i * stride));
-    if (type == DType::bf16) return widen_bf16(get<uint16_t>(at, i * stride));
-    const float scale = widen_f16(get<uint16_t>(scales, i / kBlock * scale_stride));
-    return scale * static_cast<float>(get<int8_t>(at, i * stride));
+  // The scale of a block of a token (of a key: so many tokens further on in its page); q8_0 only.
+  float scale(int64_t block, int64_t token = 0) const {
+    return widen_f16(get<uint16_t>(scales, block * scale_stride + token));
   }
 
   void store(const float* values, int64_t count) const {
@@ -65,6 +64,21 @@ struct KvRow {
   }
 };
 
+// `count` numbers that lie side by side; those of q8_0 without their scales.
+inline void load_numbers(DType type, const std::byte* at, int64_t count, float* out) {
+  const auto each = [&]<typename Stored>(Stored, auto widen) {
+    for (int64_t i = 0; i < count; ++i) {
+      Stored stored;
+      std::memcpy(&stored, at + i * static_cast<int64_t>(sizeof stored), sizeof stored);
+      out[i] = widen(stored);
+    }
+  };
+  if (type == DType::f32) return each(float{}, [](float x) { return x; });
+  if (type == DType::f16) return each(uint16_t{}, [](uint16_t x) { return widen_f16(x); });
+  if (type == DType::bf16) return each(uint16_t{}, [](uint16_t x) { return widen_bf16(x); });
+  each(int8_t{}, [](int8_t x) { return static_cast<float>(x); });
+}
+
 inline std::byte* page_of(const KvLayer& layer, const Segment& segment, int64_t position) {
   const int64_t page = segment.pages[static_cast<size_t>(position / kPageTokens)];
   return layer.pool.as<std::byte>() + page * layer.pool.columns + layer.layer_offset_bytes;
@@ -73,8 +87,7 @@ inline std::byte* page_of(const KvLayer& layer, const Segment& segment, int64_t 
 inline KvRow key_at(const KvLayer& layer, const Segment& segment, int64_t position, int64_t head) {
   std::byte* at = page_of(layer, segment, position) + head * layer.head_bytes();
   const int64_t slot = position % kPageTokens;
-  const int64_t element = layer.type == DType::q8_0 ? 1 : info(layer.type).bytes;
-  return {.at = at + slot * element,
+  return {.at = at + slot * number_bytes(layer.type),
           .stride = kPageTokens,
           .scales = at + layer.head_dim * kPageTokens + 2 * slot,
           .scale_stride = kPageTokens,
@@ -86,12 +99,26 @@ inline KvRow value_at(const KvLayer& layer, const Segment& segment, int64_t posi
   std::byte* at =
       page_of(layer, segment, position) + layer.keys_bytes() + head * layer.head_bytes();
   const int64_t slot = position % kPageTokens;
-  const int64_t element = layer.type == DType::q8_0 ? 1 : info(layer.type).bytes;
-  return {.at = at + slot * layer.head_dim * element,
+  return {.at = at + slot * layer.head_dim * number_bytes(layer.type),
           .stride = 1,
           .scales = at + layer.head_dim * kPageTokens + 2 * slot * layer.blocks(),
           .scale_stride = 1,
           .type = layer.type};
+}
+
+// Component `d` of the keys of all tokens of a page, whose first one's is `key`.
+inline void load_keys(const KvRow& key, int64_t d, float (&out)[kPageTokens]) {
+  load_numbers(key.type, key.at + d * kPageTokens * number_bytes(key.type), kPageTokens, out);
+  if (key.type != DType::q8_0) return;
+  for (int64_t t = 0; t < kPageTokens; ++t) out[t] = key.scale(d / kBlock, t) * out[t];
+}
+
+// Components [first, first + count) of a token's value, all of one block.
+inline void load_value(const KvRow& value, int64_t first, int64_t count, float* out) {
+  load_numbers(value.type, value.at + first * number_bytes(value.type), count, out);
+  if (value.type != DType::q8_0) return;
+  const float scale = value.scale(first / kBlock);
+  for (int64_t i = 0; i < count; ++i) out[i] = scale * out[i];
 }
 
 }  // namespace mummu::reference

@@ -18,10 +18,13 @@ void ReferenceOps::matmul(View x, std::span<const MatmulOut> outs) {
   const auto has_blocks = [](const MatmulOut& out) { return is_quantised(out.weight->type()); };
   if (std::any_of(outs.begin(), outs.end(), has_blocks)) quantise_rows(x);
   for (const MatmulOut& out : outs) {
-    parallel_.for_each(out.weight->rows(), [&](int64_t row) {
+    const int64_t rows = out.weight->rows();
+    parallel_.for_each((rows + kRowsAtOnce - 1) / kRowsAtOnce, [&](int64_t piece) {
+      const int64_t row = piece * kRowsAtOnce;
       for (int64_t t = 0; t < x.rows; ++t) {
         const float* input = x.slice(t, 1).as<float>();
-        write(out, t, row, product(*out.weight, row, input, quantised_row(t)));
+        const Products done = products(*out.weight, row, input, quantised_row(t));
+        for (int64_t r = 0; r < done.count; ++r) write(out, t, row + r, done.y[r]);
       }
     });
   }

@@ -185,6 +185,20 @@ TEST_F(Reference, rope_turns_each_pair_by_its_angle) {
   }
 }
 
+// Component d of the key and of the value of a position.
+float key_number(const KvLayer& layer, const Segment& segment, int64_t position, int64_t head,
+                 int64_t d) {
+  float page[kPageTokens];
+  load_keys(key_at(layer, segment, position / kPageTokens * kPageTokens, head), d, page);
+  return page[position % kPageTokens];
+}
+float value_number(const KvLayer& layer, const Segment& segment, int64_t position, int64_t head,
+                   int64_t d) {
+  float block[kBlock];
+  load_value(value_at(layer, segment, position, head), d / kBlock * kBlock, d % kBlock + 1, block);
+  return block[d % kBlock];
+}
+
 constexpr DType kKvTypes[] = {DType::f32, DType::f16, DType::bf16, DType::q8_0};
 
 TEST_F(Reference, keys_and_values_are_stored_to_the_nearest_of_their_type) {
@@ -204,16 +218,17 @@ TEST_F(Reference, keys_and_values_are_stored_to_the_nearest_of_their_type) {
     const double of_value = type == DType::f16 ? 0x1p-11 : type == DType::bf16 ? 0x1p-8 : 0;
     const double of_block = type == DType::q8_0 ? 0.5 / 127 + 0x1p-11 + 2 * kUnit : 0;
     for (int64_t h = 0; h < kHeads; ++h) {
-      const KvRow key = key_at(layer, segment[0], 5, h), value = value_at(layer, segment[0], 5, h);
       for (int64_t d = 0; d < kHeadDim; ++d) {
         const int64_t block = h * kHeadDim + d / kBlock * kBlock;
         const int64_t end = std::min(block + kBlock, (h + 1) * kHeadDim);
-        for (const auto& [row, from] : {std::pair(key, &k), std::pair(value, &v)}) {
+        const float key = key_number(layer, segment[0], 5, h, d);
+        const float value = value_number(layer, segment[0], 5, h, d);
+        for (const auto& [stored, from] : {std::pair(key, &k), std::pair(value, &v)}) {
           double largest = 0;
           for (int64_t i = block; i < end; ++i)
             largest = std::max<double>(largest, std::fabs((*from)[static_cast<size_t>(i)]));
           const double x = (*from)[static_cast<size_t>(h * kHeadDim + d)];
-          EXPECT_NEAR(row.load(d), x, std::fabs(x) * of_value + largest * of_block) << name(type);
+          EXPECT_NEAR(stored, x, std::fabs(x) * of_value + largest * of_block) << name(type);
         }
       }
     }
@@ -246,15 +261,15 @@ TEST_F(Reference, attention_is_the_softmax_of_scores_over_values) {
         double sum = 0, largest = 0;
         std::vector<double> exact(kHeadDim);
         for (int64_t t = 0; t <= token; ++t) {
-          const KvRow key = key_at(layer, segment[0], t, head / 2);
-          const KvRow value = value_at(layer, segment[0], t, head / 2);
           double score = 0;
           for (int64_t d = 0; d < kHeadDim; ++d)
-            score += static_cast<double>(q[query + static_cast<size_t>(d)]) * key.load(d);
+            score += static_cast<double>(q[query + static_cast<size_t>(d)]) *
+                     key_number(layer, segment[0], t, head / 2, d);
           const double p = std::exp(score * static_cast<double>(0.2F));
           largest = std::max(largest, std::fabs(score));
           sum += p;
-          for (int64_t d = 0; d < kHeadDim; ++d) exact[static_cast<size_t>(d)] += p * value.load(d);
+          for (int64_t d = 0; d < kHeadDim; ++d)
+            exact[static_cast<size_t>(d)] += p * value_number(layer, segment[0], t, head / 2, d);
         }
         for (size_t d = 0; d < kHeadDim; ++d) {
           // Values are about 2 at most; p carries the error of its score, and sums that of 512

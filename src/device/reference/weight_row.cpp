@@ -1,5 +1,6 @@
 #include "device/reference/weight_row.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -122,10 +123,15 @@ Block read_block(DType type, const uint8_t* row, int64_t b) {
   return read_small(type, bytes);
 }
 
-MUMMU_FMA float float_product(DType type, const uint8_t* row, int64_t columns, const float* x) {
-  float y = 0.0F;
-  for (int64_t k = 0; k < columns; ++k) y = std::fma(float_element(type, row, k), x[k], y);
-  return y;
+// A row of `rows` for each y; a CPU waits for one sum while it goes on with another.
+MUMMU_FMA void float_products(DType type, const uint8_t* const (&rows)[kRowsAtOnce],
+                              int64_t columns, const float* x, float (&y)[kRowsAtOnce]) {
+  float sum[kRowsAtOnce] = {};
+  for (int64_t k = 0; k < columns; ++k) {
+    for (int64_t r = 0; r < kRowsAtOnce; ++r)
+      sum[r] = std::fma(float_element(type, rows[r], k), x[k], sum[r]);
+  }
+  std::copy_n(sum, kRowsAtOnce, y);
 }
 
 MUMMU_FMA float block_product(DType type, const uint8_t* row, int64_t columns, QuantisedRow x) {
@@ -154,11 +160,18 @@ float element(const Weight& weight, int64_t row, int64_t column) {
   return has_minimum(type) ? std::fma(scale, q, block.minimum) : scale * q;
 }
 
-float product(const Weight& weight, int64_t row, const float* x, QuantisedRow quantised) {
-  const uint8_t* bytes = row_at(weight, row);
-  return is_quantised(weight.type())
-             ? block_product(weight.type(), bytes, weight.columns(), quantised)
-             : float_product(weight.type(), bytes, weight.columns(), x);
+Products products(const Weight& weight, int64_t first_row, const float* x, QuantisedRow quantised) {
+  Products out{.count = std::min(kRowsAtOnce, weight.rows() - first_row), .y = {}};
+  const uint8_t* rows[kRowsAtOnce];
+  for (int64_t r = 0; r < kRowsAtOnce; ++r)
+    rows[r] = row_at(weight, first_row + std::min(r, out.count - 1));
+  if (!is_quantised(weight.type())) {
+    float_products(weight.type(), rows, weight.columns(), x, out.y);
+    return out;
+  }
+  for (int64_t r = 0; r < out.count; ++r)
+    out.y[r] = block_product(weight.type(), rows[r], weight.columns(), quantised);
+  return out;
 }
 
 }  // namespace mummu::reference

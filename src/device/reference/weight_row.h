@@ -1,6 +1,6 @@
 #pragma once
 
-// One row of a weight in the layout of its file: its elements, and its product with a row of x.
+// Rows of a weight in the layout of its file: their elements, and their products with a row of x.
 
 #include <cstdint>
 
@@ -12,8 +12,14 @@ namespace mummu::reference {
 // One element, widened as `embedding` of device/ops.h states.
 float element(const Weight& weight, int64_t row, int64_t column);
 
-// The row times x, in the order that `matmul` of device/ops.h states, without bias.
+inline constexpr int64_t kRowsAtOnce = 4;
+
+// Rows beside each other times x, in the order that `matmul` of device/ops.h states, without bias.
 //   shapes  x (weight.columns): read for float weights; quantised (weight.columns): for blocks
-float product(const Weight& weight, int64_t row, const float* x, QuantisedRow quantised);
+struct Products {
+  int64_t count = 0;  // kRowsAtOnce, or what is left of the rows
+  float y[kRowsAtOnce];
+};
+Products products(const Weight& weight, int64_t first_row, const float* x, QuantisedRow quantised);
 
 }  // namespace mummu::reference
