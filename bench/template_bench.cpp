@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <ctime>
 #include <fstream>
-#include <iterator>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,9 +21,11 @@ namespace {
 constexpr int kRuns = 51;
 constexpr int kMessages = 100;
 
+// Empty where it cannot be read.
 std::string read_file(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
 }
 
 std::vector<mummu::Message> conversation() {
@@ -51,7 +53,12 @@ double median_ms(const F& call) {
 }
 
 bool measure(const char* path, const mummu::Tokenizer* tokenizer) {
-  const auto chat = mummu::ChatTemplate::parse(read_file(path), {.bos = "<s>", .eos = "</s>"});
+  const std::string text = read_file(path);
+  if (text.empty()) {
+    std::fprintf(stderr, "%s: cannot be read, or is empty\n", path);
+    return false;
+  }
+  const auto chat = mummu::ChatTemplate::parse(text, {.bos = "<s>", .eos = "</s>"});
   const auto messages = conversation();
   const auto rendered = chat ? chat->render(messages) : chat.error();
   if (!rendered) {
