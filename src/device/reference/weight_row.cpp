@@ -154,8 +154,8 @@ float element(const Weight& weight, int64_t row, int64_t column) {
   const DType type = weight.type();
   if (!is_quantised(type)) return float_element(type, row_at(weight, row), column);
   const Block block = read_block(type, row_at(weight, row), column / kBlock);
-  const auto at = column % kBlock;
-  const float scale = block.scale * static_cast<float>(block.sub_scale[at / 16]);
+  const int64_t at = column % kBlock, half = at / 16;
+  const float scale = block.scale * static_cast<float>(block.sub_scale[half]);
   const auto q = static_cast<float>(block.q[at]);
   return has_minimum(type) ? std::fma(scale, q, block.minimum) : scale * q;
 }

@@ -34,6 +34,10 @@ inline std::string replaced(std::string text, std::string_view from, std::string
 }
 
 class CheckpointTest : public testing::Test {
+ public:
+  ~CheckpointTest() override { std::filesystem::remove_all(folder_); }
+
+ private:
   static std::string unique_name() {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
     return std::string("mummu_") + test->test_suite_name() + "_" + test->name();
@@ -41,7 +45,6 @@ class CheckpointTest : public testing::Test {
 
  protected:
   explicit CheckpointTest(const std::string& name = "llama/gqa") { take(name); }
-  ~CheckpointTest() override { std::filesystem::remove_all(folder_); }
 
   // Puts another golden checkpoint in the place of this one.
   void take(const std::string& name) {
