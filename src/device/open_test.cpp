@@ -162,7 +162,8 @@ TEST(Device, packing_leaves_the_weights_before_as_they_are) {
   for (int64_t i = 0; i < 100; ++i) {
     const auto read = [&](int64_t first, int64_t count, std::span<std::byte> out) {
       for (int64_t at = 0; at < count * kColumns; ++at) {
-        const auto value = static_cast<float>(1 + i + first + at / kColumns) / 3;
+        const int64_t row = first + at / kColumns;
+        const auto value = static_cast<float>(1 + i + row) / 3;
         std::memcpy(out.data() + at * 4, &value, 4);
       }
       return Result<void>();

@@ -23,7 +23,8 @@ void keep_largest(const float* x, int64_t columns, float* out) {
 float divisor(Pool how, int64_t tokens) {
   if (how == Pool::mean) return static_cast<float>(tokens);
   if (how == Pool::mean_sqrt) return std::sqrt(static_cast<float>(tokens));
-  if (how == Pool::weighted_mean) return static_cast<float>(tokens * (tokens + 1) / 2);
+  const int64_t weights = tokens * (tokens + 1) / 2;
+  if (how == Pool::weighted_mean) return static_cast<float>(weights);
   return 1.0F;
 }
 

@@ -28,7 +28,8 @@ float next_value(Pool how, float y, float x, int64_t position) {
 float last_value(Pool how, float y, int64_t tokens) {
   if (how == Pool::mean) return y / static_cast<float>(tokens);
   if (how == Pool::mean_sqrt) return y / std::sqrt(static_cast<float>(tokens));
-  if (how == Pool::weighted_mean) return y / static_cast<float>(tokens * (tokens + 1) / 2);
+  const int64_t weights = tokens * (tokens + 1) / 2;
+  if (how == Pool::weighted_mean) return y / static_cast<float>(weights);
   return y;
 }
 
