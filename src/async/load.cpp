@@ -58,7 +58,7 @@ Loader& Loader::operator=(Loader&& other) noexcept {
   if (this == &other) return *this;
   destroy();
   EventStream<LoadProgress>::operator=(std::move(other));
-  state_ = std::move(other.state_);
+  state_ = std::move(other.state_);  // NOLINT(bugprone-use-after-move): the base took its own part
   return *this;
 }
 

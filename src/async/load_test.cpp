@@ -51,6 +51,7 @@ TEST(Loader, may_move_between_calls_and_threads) {
   (void)first.run_once();
   (void)first.run_once();
   Loader second = std::move(first);
+  // NOLINTNEXTLINE(bugprone-use-after-move)
   EXPECT_EQ(first.run_once().error().code, Error::invalid);
   std::jthread([&] { EXPECT_TRUE(second.run()); }).join();
   while (second.next()) continue;

@@ -135,8 +135,8 @@ const Token* Generation::next() {
     }
     if (all_done(*engine_, id_, choices_)) return nullptr;
     auto report = engine_->step();
-    if (!report) error_ = std::move(report).error();
     const bool moved = report && ((*report)->sequences > 0 || !(*report)->choices.empty());
+    if (!report) error_ = std::move(report).error();
     if (!moved && !engine_->has_work()) return nullptr;
   }
   return nullptr;
