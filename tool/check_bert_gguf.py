@@ -18,60 +18,11 @@ import gguf
 import numpy
 from safetensors.numpy import load_file
 
+from golden import bert_gguf
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache"))
 MODEL = pathlib.Path(os.environ.get("MUMMU_FIXTURES", CACHE / "mummu" / "fixtures")) / "all-MiniLM-L6-v2"
-ABSENT = ("embeddings.position_ids", "pooler.dense.weight", "pooler.dense.bias")
-
-
-def add_sizes(writer, config):
-    writer.add_name("all MiniLM L6 v2")
-    writer.add_block_count(config["num_hidden_layers"])
-    writer.add_context_length(config["max_position_embeddings"])
-    writer.add_embedding_length(config["hidden_size"])
-    writer.add_feed_forward_length(config["intermediate_size"])
-    writer.add_head_count(config["num_attention_heads"])
-    writer.add_layer_norm_eps(config["layer_norm_eps"])
-    writer.add_token_type_count(config["type_vocab_size"])
-    writer.add_causal_attention(False)
-    writer.add_pooling_type(gguf.PoolingType.MEAN)
-
-
-def add_vocabulary(writer):
-    """A piece that begins a word has a mark before it, one that goes on has lost its ##."""
-    tokenizer = json.loads((MODEL / "tokenizer.json").read_text())
-    special = {token["content"] for token in tokenizer["added_tokens"] if token["special"]}
-    vocabulary = tokenizer["model"]["vocab"]
-    texts = sorted(vocabulary, key=vocabulary.get)
-    writer.add_tokenizer_model("bert")
-    writer.add_tokenizer_pre("jina-v2-en")
-    writer.add_token_list([
-        text if text in special else text[2:] if text.startswith("##") else "\u2581" + text for text in texts])
-    writer.add_token_types([
-        gguf.TokenType.CONTROL if text in special else gguf.TokenType.NORMAL for text in texts])
-    writer.add_bos_token_id(vocabulary["[CLS]"])
-    writer.add_unk_token_id(vocabulary["[UNK]"])
-    writer.add_sep_token_id(vocabulary["[SEP]"])
-    writer.add_pad_token_id(vocabulary["[PAD]"])
-    writer.add_mask_token_id(vocabulary["[MASK]"])
-
-
-def write(path):
-    config = json.loads((MODEL / "config.json").read_text())
-    writer = gguf.GGUFWriter(str(path), "bert")
-    add_sizes(writer, config)
-    add_vocabulary(writer)
-    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.BERT, config["num_hidden_layers"])
-    for name, weight in load_file(MODEL / "model.safetensors").items():
-        if name in ABSENT:
-            continue
-        stored = names.get_name(name, try_suffixes=(".weight", ".bias"))
-        assert stored, name
-        writer.add_tensor(stored, numpy.ascontiguousarray(weight.astype(numpy.float32)))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
 
 
 def embed(mummu, model):
@@ -85,7 +36,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "minilm.gguf"
     try:
-        write(path)
+        bert_gguf.write(MODEL, path, "all MiniLM L6 v2", gguf.PoolingType.MEAN, "jina-v2-en")
         theirs, ours = embed(mummu, MODEL), embed(mummu, path)
     finally:
         path.unlink(missing_ok=True)

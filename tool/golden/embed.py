@@ -24,7 +24,7 @@ import torch
 import transformers
 from safetensors.numpy import load_file, save_file
 
-from . import tiny, tiny_gguf
+from . import bert_gguf, tiny, tiny_gguf
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LENGTHS = [1, 2, 15, 16, 17, 31, 33, 511, 512, 513, 600]
@@ -146,41 +146,6 @@ def clean(folder):
     folder.mkdir(parents=True)
 
 
-def write_bert_gguf(folder, config, vocab, pooling):
-    writer = gguf.GGUFWriter(str(folder / "model.gguf"), "bert")
-    writer.add_name("tiny bert")
-    writer.add_block_count(config.num_hidden_layers)
-    writer.add_context_length(config.max_position_embeddings)
-    writer.add_embedding_length(config.hidden_size)
-    writer.add_feed_forward_length(config.intermediate_size)
-    writer.add_head_count(config.num_attention_heads)
-    writer.add_layer_norm_eps(config.layer_norm_eps)
-    writer.add_causal_attention(False)
-    writer.add_pooling_type(pooling)
-    special = [text for text in vocab if text.startswith("[") and len(text) > 1]
-    writer.add_tokenizer_model("bert")
-    writer.add_token_list([
-        text if text in special else text[2:] if text.startswith("##") else "▁" + text
-        for text in vocab])
-    writer.add_token_types([
-        gguf.TokenType.CONTROL if text in special else gguf.TokenType.NORMAL for text in vocab])
-    writer.add_token_type_count(config.type_vocab_size)
-    writer.add_unk_token_id(vocab["[UNK]"])
-    writer.add_sep_token_id(vocab["[SEP]"])
-    writer.add_pad_token_id(vocab["[PAD]"])
-    writer.add_mask_token_id(vocab["[MASK]"])
-    writer.add_bos_token_id(vocab["[CLS]"])
-    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.BERT, config.num_hidden_layers)
-    for name, weight in load_file(str(folder / "model.safetensors")).items():
-        name = name.removeprefix("bert.")
-        if name.startswith(("pooler.", "cls.")) or name.endswith("position_ids"):
-            continue
-        stored = names.get_name(name, try_suffixes=(".weight", ".bias"))
-        assert stored, name
-        writer.add_tensor(stored, numpy.ascontiguousarray(weight.astype(numpy.float32)))
-    tiny_gguf.finish(writer)
-
-
 def bert(variant, kind, sizes, seed, pooling, gguf_pooling, normalise, max_seq_length, config):
     folder = ROOT / "golden" / "bert" / variant
     clean(folder)
@@ -195,7 +160,7 @@ def bert(variant, kind, sizes, seed, pooling, gguf_pooling, normalise, max_seq_l
     values = layer_values(getattr(model, "bert", model), len(vocab))
     write_modules(folder, bert_config.hidden_size, pooling, normalise, max_seq_length, config)
     values |= encode_all(folder)
-    write_bert_gguf(folder, bert_config, vocab, gguf_pooling)
+    bert_gguf.write(folder, folder / "model.gguf", "tiny bert", gguf_pooling)
     finish(folder, values)
 
 
