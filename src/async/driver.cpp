@@ -71,7 +71,7 @@ Result<void> Driver::open(std::shared_ptr<Channel> channel) {
     const Lock lock(mutex_);
     MUMMU_TRY(status());
     if (stop_ || dead_) return fail(Error::cancelled, "{}", stopped());
-    if (draining_) return fail(Error::cancelled, "the worker is being drained");
+    if (draining_) return fail(Error::cancelled, "{}", draining());
     if (open_ >= most_open_)
       return fail(Error::busy, "{} streams are open, at most {} may be", open_, most_open_);
     MUMMU_TRY(may_open(*channel));

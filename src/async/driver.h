@@ -72,6 +72,7 @@ class Driver : public std::enable_shared_from_this<Driver> {
   // What waits inside step() is to return.
   virtual void rouse() noexcept MUMMU_REQUIRES(mutex_) {}
   virtual const char* stopped() const noexcept { return "the worker was stopped"; }
+  virtual const char* draining() const noexcept { return "the worker is being drained"; }
   // Called with the lock held, when a stream is taken in; and what drive returns when it is bad.
   virtual Result<void> may_open(const Channel&) MUMMU_REQUIRES(mutex_) { return {}; }
   virtual Result<void> status() MUMMU_REQUIRES(mutex_) { return {}; }

@@ -31,7 +31,7 @@ const DownloadProgress* Download::next() {
     impl_->drive->round();
     return {};
   });
-  if (!moved) impl_->pull->fail(moved.error());
+  if (!moved) impl_->pull->break_off(moved.error());
   return &impl_->pull->progress();
 }
 

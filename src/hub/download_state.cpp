@@ -51,7 +51,7 @@ void DownloadState::step(SteadyTime wait_until) {
   });
   const std::vector<Live> live = live_;
   for (const Live& each : live) {
-    if (!moved) each.pull->fail(moved.error());
+    if (!moved) each.pull->break_off(moved.error());
     each.channel->push(each.pull->progress());
     if (gone()) return;
     if (each.pull->ended()) end(each);

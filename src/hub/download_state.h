@@ -48,6 +48,7 @@ class DownloadState final : public Driver {
   void destroy_driven() noexcept override MUMMU_REQUIRES(role_);
   void rouse() noexcept override MUMMU_REQUIRES(mutex_);
   const char* stopped() const noexcept override { return "the downloader was stopped"; }
+  const char* draining() const noexcept override { return "the downloader is being drained"; }
 
   void begin(std::shared_ptr<DownloadChannel> channel) MUMMU_REQUIRES(role_);
   Result<void> move(SteadyTime wait_until) MUMMU_REQUIRES(role_);

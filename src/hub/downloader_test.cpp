@@ -98,16 +98,16 @@ TEST(Downloader, is_driven_by_an_event_loop_through_descriptors_and_timeouts) {
   EXPECT_TRUE(read_file(stream.result()->path) == content);
 }
 
+Task<Result<Downloaded>> fetch(DownloadStream stream, test::Pool& where) {
+  while (const DownloadProgress* progress = co_await stream.next(where.executor())) (void)progress;
+  co_return stream.result();
+}
+
 TEST(Downloader, can_be_awaited_by_a_coroutine) {
   HubBench bench;
   const std::string content = bench.put_gguf(700'000);
   auto downloader = Downloader::start(bench.options);
   test::Pool pool(1);
-  const auto fetch = [](DownloadStream stream, test::Pool& where) -> Task<Result<Downloaded>> {
-    while (const DownloadProgress* progress = co_await stream.next(where.executor()))
-      (void)progress;
-    co_return stream.result();
-  };
   const auto done = sync_wait(fetch(add(*downloader, kGgufModel), pool));
   ASSERT_TRUE(done && *done) << done->error().message;
   EXPECT_TRUE(read_file((*done)->path) == content);
@@ -119,11 +119,6 @@ TEST(Downloader, two_that_are_awaited_come_at_the_same_time) {
   const std::string content = bench.put_gguf(700'000);
   auto downloader = Downloader::start(bench.options);
   test::Pool pool(1);
-  const auto fetch = [](DownloadStream stream, test::Pool& where) -> Task<Result<Downloaded>> {
-    while (const DownloadProgress* progress = co_await stream.next(where.executor()))
-      (void)progress;
-    co_return stream.result();
-  };
   const auto done = sync_wait(when_all(fetch(add(*downloader, kGgufModel), pool),
                                        fetch(add(*downloader, kFolderModel), pool)));
   ASSERT_TRUE(done);

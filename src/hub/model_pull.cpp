@@ -16,15 +16,14 @@ Result<void> check_options(const HubOptions& options) {
   const bool http =
       options.endpoint.starts_with("https://") || options.endpoint.starts_with("http://");
   if (!http || options.endpoint.find_first_of(" \r\n\\@?#") != std::string::npos)
-    return mummu::fail(Error::invalid, "HF_ENDPOINT: expected https://host, got \"{}\"",
-                       options.endpoint);
+    return fail(Error::invalid, "HF_ENDPOINT: expected https://host, got \"{}\"", options.endpoint);
   if (options.token.find_first_of(" \r\n\t") != std::string::npos)
-    return mummu::fail(Error::invalid, "HF_TOKEN holds white space");
-  if (options.store.empty()) return mummu::fail(Error::invalid, "the store has no folder");
+    return fail(Error::invalid, "HF_TOKEN holds white space");
+  if (options.store.empty()) return fail(Error::invalid, "the store has no folder");
   if (options.files < 1 || options.connections < 1 || options.range_bytes < 1)
-    return mummu::fail(Error::invalid,
-                       "files, connections and range_bytes: expected 1 or more, got {}, {}, {}",
-                       options.files, options.connections, options.range_bytes);
+    return fail(Error::invalid,
+                "files, connections and range_bytes: expected 1 or more, got {}, {}, {}",
+                options.files, options.connections, options.range_bytes);
   return {};
 }
 
@@ -54,9 +53,9 @@ Result<void> ModelPull::step(HubClock::Time now) {
   if (stage_ == Stage::begin) {
     if (find_here()) return {};
     if (options_.offline)
-      return mummu::fail(Error::not_found,
-                         "{} is not in the store ({}) and HF_HUB_OFFLINE forbids to ask the hub",
-                         to_string(name_), options_.store);
+      return fail(Error::not_found,
+                  "{} is not in the store ({}) and HF_HUB_OFFLINE forbids to ask the hub",
+                  to_string(name_), options_.store);
     stage_ = Stage::ask;
   }
   return stage_ == Stage::ask ? ask(now) : fetch(now);
@@ -112,8 +111,8 @@ void ModelPull::launch_question(HubClock::Time now) {
 Result<void> ModelPull::read_answer(HubClock::Time now) {
   const Outcome outcome = *question_->outcome();
   if (answer_too_long_)
-    return mummu::fail(Error::corrupt, "{}: the hub's answer is longer than {} MB",
-                       to_string(name_), kMaxListingBytes >> 20);
+    return fail(Error::corrupt, "{}: the hub's answer is longer than {} MB", to_string(name_),
+                kMaxListingBytes >> 20);
   if (outcome.kind != Outcome::Kind::ok) {
     const AnswerHead head = question_->head();
     question_.reset();
@@ -135,8 +134,8 @@ Result<void> ModelPull::plan_repository() {
   for (RemoteFile& file : listing.files) {
     if (std::ranges::find(choice.files, file.path) == choice.files.end()) continue;
     if (file.path == main_ && !name_.sha256.empty() && file.etag != name_.sha256)
-      return mummu::fail(Error::corrupt, "{}: {} expected as sha256 of {}, the hub has {}",
-                         name_.repository, name_.sha256, main_, file.etag);
+      return fail(Error::corrupt, "{}: {} expected as sha256 of {}, the hub has {}",
+                  name_.repository, name_.sha256, main_, file.etag);
     file.url = fmt::format("{}/{}/resolve/{}/{}", options_.endpoint, name_.repository, commit_,
                            url_quote(file.path));
     wanted.push_back(std::move(file));
@@ -148,8 +147,7 @@ Result<void> ModelPull::plan_url() {
   const AnswerHead& head = question_->head();
   const int64_t size = head.linked_size >= 0 ? head.linked_size : head.length;
   if (size < 0)
-    return mummu::fail(Error::unsupported, "{}: the server does not say how long the file is",
-                       name_.url);
+    return fail(Error::unsupported, "{}: the server does not say how long the file is", name_.url);
   RemoteFile file{.path = name_.file, .size = size, .url = name_.url};
   if (is_hex(head.etag, 64)) file.etag = head.etag;
   commit_ = sha256_hex(fmt::format("{} {} {}", name_.url, head.etag, size)).substr(0, 40);
@@ -178,8 +176,8 @@ Result<void> ModelPull::check_space() const {
   if (::statvfs(folder_.path().c_str(), &info) != 0) return {};
   const auto free = static_cast<double>(info.f_bavail) * static_cast<double>(info.f_frsize);
   if (free >= static_cast<double>(needed)) return {};
-  return mummu::fail(Error::io, "{}: {} bytes needed, {:.0f} free (disk full)", options_.store,
-                     needed, free);
+  return fail(Error::io, "{}: {} bytes needed, {:.0f} free (disk full)", options_.store, needed,
+              free);
 }
 
 Result<void> ModelPull::fetch(HubClock::Time now) {
@@ -222,11 +220,10 @@ void ModelPull::end(Result<Downloaded> result) {
 }
 
 void ModelPull::cancel() {
-  if (!ended())
-    end(mummu::fail(Error::cancelled, "{}: the download was cancelled", to_string(name_)));
+  if (!ended()) end(fail(Error::cancelled, "{}: the download was cancelled", to_string(name_)));
 }
 
-void ModelPull::fail(Error why) {
+void ModelPull::break_off(Error why) {
   if (!ended()) end(std::move(why));
 }
 

@@ -28,7 +28,7 @@ class ModelPull {
 
   void turn(HubClock::Time now);
   void cancel();
-  void fail(Error why);
+  void break_off(Error why);
 
   bool ended() const { return result_.has_value(); }
   const std::optional<Result<Downloaded>>& result() const { return result_; }
