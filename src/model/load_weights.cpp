@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/fail.h"
-#include "base/half.h"
+#include "base/widen.h"
 #include "file/quote.h"
 #include "model/quantise.h"
 
@@ -16,29 +16,13 @@ int64_t file_bytes(const PlannedTensor& planned) {
   return planned.rows * row_bytes(*planned.tensor->type, planned.columns);
 }
 
-float widen(DType type, const std::byte* from) {
-  uint16_t half = 0;
-  if (type == DType::f32) {
-    float value = 0;
-    std::memcpy(&value, from, sizeof value);
-    return value;
-  }
-  std::memcpy(&half, from, sizeof half);
-  return type == DType::f16 ? widen_f16(half) : widen_bf16(half);
-}
-
-void widen_all(DType type, std::span<const std::byte> from, std::span<float> out) {
-  const auto size = static_cast<size_t>(info(type).bytes);
-  for (size_t i = 0; i < out.size(); ++i) out[i] = widen(type, from.data() + i * size);
-}
-
 }  // namespace
 
 Result<std::vector<float>> read_floats(const TensorTable& table, const TensorInfo& tensor) {
   std::vector<std::byte> bytes(static_cast<size_t>(tensor.size_bytes));
   MUMMU_TRY(table.read(tensor, 0, bytes));
   std::vector<float> out(static_cast<size_t>(tensor.elements()));
-  widen_all(*tensor.type, bytes, out);
+  widen(*tensor.type, bytes.data(), tensor.elements(), out.data());
   return out;
 }
 
@@ -96,7 +80,7 @@ Result<void> WeightLoad::quantise_rows(const PlannedTensor& planned, int64_t fir
   MUMMU_TRY(read_rows(planned, first, count, bytes));
   std::vector<float> values(columns);
   for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
-    widen_all(stored, std::span(bytes).subspan(i * stored_row, stored_row), values);
+    widen(stored, bytes.data() + i * stored_row, planned.columns, values.data());
     if (quantise_row(planned.type, values, out.subspan(i * row, row))) continue;
     return fail(Error::corrupt, "{}: {} row {} has a value that is not finite or too large for {}",
                 table_.path(*planned.tensor), quote(planned.tensor->name),

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "base/half.h"
+#include "base/widen.h"
 #include "device/ops.h"
 #include "device/reference/quantise.h"
 
@@ -66,17 +66,8 @@ struct KvRow {
 
 // `count` numbers that lie side by side; those of q8_0 without their scales.
 inline void load_numbers(DType type, const std::byte* at, int64_t count, float* out) {
-  const auto each = [&]<typename Stored>(Stored, auto widen) {
-    for (int64_t i = 0; i < count; ++i) {
-      Stored stored;
-      std::memcpy(&stored, at + i * static_cast<int64_t>(sizeof stored), sizeof stored);
-      out[i] = widen(stored);
-    }
-  };
-  if (type == DType::f32) return each(float{}, [](float x) { return x; });
-  if (type == DType::f16) return each(uint16_t{}, [](uint16_t x) { return widen_f16(x); });
-  if (type == DType::bf16) return each(uint16_t{}, [](uint16_t x) { return widen_bf16(x); });
-  each(int8_t{}, [](int8_t x) { return static_cast<float>(x); });
+  if (type != DType::q8_0) return widen(type, at, count, out);
+  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<float>(std::to_integer<int8_t>(at[i]));
 }
 
 inline std::byte* page_of(const KvLayer& layer, const Segment& segment, int64_t position) {

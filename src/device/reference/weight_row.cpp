@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/half.h"
+#include "base/widen.h"
 #include "device/reference/fma.h"
 
 namespace mummu::reference {
@@ -13,17 +13,6 @@ namespace {
 const uint8_t* row_at(const Weight& weight, int64_t row) {
   return static_cast<const uint8_t*>(weight.data()) +
          row * row_bytes(weight.type(), weight.columns());
-}
-
-float float_element(DType type, const uint8_t* row, int64_t column) {
-  if (type == DType::f32) {
-    float value;
-    std::memcpy(&value, row + column * 4, sizeof value);
-    return value;
-  }
-  uint16_t half;
-  std::memcpy(&half, row + column * 2, sizeof half);
-  return type == DType::f16 ? widen_f16(half) : widen_bf16(half);
 }
 
 // A block of 32 whole numbers as ops.h, matmul, names them: element j is about
@@ -127,9 +116,14 @@ Block read_block(DType type, const uint8_t* row, int64_t b) {
 MUMMU_FMA void float_products(DType type, const uint8_t* const (&rows)[kRowsAtOnce],
                               int64_t columns, const float* x, float (&y)[kRowsAtOnce]) {
   float sum[kRowsAtOnce] = {};
-  for (int64_t k = 0; k < columns; ++k) {
+  for (int64_t first = 0; first < columns; first += kBlock) {
+    const int64_t here = std::min(kBlock, columns - first);
+    float w[kRowsAtOnce][kBlock];
     for (int64_t r = 0; r < kRowsAtOnce; ++r)
-      sum[r] = std::fma(float_element(type, rows[r], k), x[k], sum[r]);
+      widen(type, rows[r] + first * info(type).bytes, here, w[r]);
+    for (int64_t k = 0; k < here; ++k) {
+      for (int64_t r = 0; r < kRowsAtOnce; ++r) sum[r] = std::fma(w[r][k], x[first + k], sum[r]);
+    }
   }
   std::copy_n(sum, kRowsAtOnce, y);
 }
@@ -152,7 +146,11 @@ MUMMU_FMA float block_product(DType type, const uint8_t* row, int64_t columns, Q
 
 float element(const Weight& weight, int64_t row, int64_t column) {
   const DType type = weight.type();
-  if (!is_quantised(type)) return float_element(type, row_at(weight, row), column);
+  if (!is_quantised(type)) {
+    float value;
+    widen(type, row_at(weight, row) + column * info(type).bytes, 1, &value);
+    return value;
+  }
   const Block block = read_block(type, row_at(weight, row), column / kBlock);
   const int64_t at = column % kBlock, half = at / 16;
   const float scale = block.scale * static_cast<float>(block.sub_scale[half]);
