@@ -38,27 +38,27 @@ void pack_words(const Panel& panel) {
   }
 }
 
-struct Block {
+struct Form {
   bool minimum;  // follows the scale, both f16
   bool five;     // four bytes of fifth bits follow
   int64_t weight_bytes;
 };
 
-template <Block kBlock>
+template <Form kForm>
 void pack_block(const FourRows& rows, int64_t row, std::byte* out) {
-  constexpr int64_t kScaleBytes = kBlock.minimum ? 4 : 2;
-  constexpr int64_t kHeadBytes = kScaleBytes + (kBlock.five ? 4 : 0);
-  for (int64_t at = 0; at < kBlock.weight_bytes; at += 16) {
+  constexpr int64_t kScaleBytes = kForm.minimum ? 4 : 2;
+  constexpr int64_t kHeadBytes = kScaleBytes + (kForm.five ? 4 : 0);
+  for (int64_t at = 0; at < kForm.weight_bytes; at += 16) {
     load_words(rows.from(kHeadBytes + at)).store(out + at * kPanelRows + 4 * row, 4 * kPanelRows);
   }
-  out += kBlock.weight_bytes * kPanelRows;
-  if constexpr (kBlock.five) {
+  out += kForm.weight_bytes * kPanelRows;
+  if constexpr (kForm.five) {
     store_16(out + 4 * row, turn_bits(load_word(rows.from(kScaleBytes))));
     out += 4 * kPanelRows;
   }
   const __m128i scales = split_halves(load_word(rows));
   store_low_8(out + 2 * row, scales);
-  if constexpr (kBlock.minimum) store_high_8(out + 2 * (kPanelRows + row), scales);
+  if constexpr (kForm.minimum) store_high_8(out + 2 * (kPanelRows + row), scales);
 }
 
 }  // namespace
@@ -77,15 +77,15 @@ void pack_panel(DType type, const Panel& panel) {
     case DType::bf16:
       return pack_words<uint16_t>(panel);
     case DType::q8_0:
-      return pack_blocks(panel, type, pack_block<Block{false, false, 32}>);
+      return pack_blocks(panel, type, pack_block<Form{false, false, 32}>);
     case DType::q4_0:
-      return pack_blocks(panel, type, pack_block<Block{false, false, 16}>);
+      return pack_blocks(panel, type, pack_block<Form{false, false, 16}>);
     case DType::q4_1:
-      return pack_blocks(panel, type, pack_block<Block{true, false, 16}>);
+      return pack_blocks(panel, type, pack_block<Form{true, false, 16}>);
     case DType::q5_0:
-      return pack_blocks(panel, type, pack_block<Block{false, true, 16}>);
+      return pack_blocks(panel, type, pack_block<Form{false, true, 16}>);
     case DType::q5_1:
-      return pack_blocks(panel, type, pack_block<Block{true, true, 16}>);
+      return pack_blocks(panel, type, pack_block<Form{true, true, 16}>);
     default:
       return pack_super_panel(type, panel);
   }
